@@ -84,6 +84,10 @@ bench-addresses: .venv/.ready node_modules/.ready
 bench-heavy: .venv/.ready node_modules/.ready
 	@$(BIN)/python -W ignore -m benchmarks heavy
 
+# A quarter of an hour. ARGS="one\ thread" measures variants with these names.
+bench-tail: .venv/.ready node_modules/.ready
+	@$(BIN)/python -W ignore -m benchmarks tail $(ARGS)
+
 # About an hour, and 45 GB of disk space: all calls, periodic tasks and pages with a million deliveries and with few.
 # ARGS="invoices drivers" measures those with such words in their names.
 bench-growth: .venv/.ready node_modules/.ready

@@ -32,6 +32,21 @@ def is_of_depot(user: User | AnonymousUser) -> bool:
     return user.has_perm("integration.scan_order") and not user.has_perm("integration.view_order")
 
 
+def has_choice(user: User | AnonymousUser) -> bool:
+    """Whether the user chooses among accounts and sellers: staff, members of several, dispatchers who are members.
+
+    The others are led to their account, seller or work by themselves.
+    """
+    if any(is_account_staff(user, kind) for kind in (Integrator, Seller)):
+        return True
+    return len(_first_two(user)) > (0 if user.has_perm("delivery.dispatch_delivery") else 1)
+
+
+def only_one(user: User | AnonymousUser) -> Account | None:
+    """The only account or seller of a user without a choice."""
+    return None if has_choice(user) else next(iter(_first_two(user)), None)
+
+
 def has_privileges(user: User) -> bool:
     """Whether the user has more rights than membership gives, active or not.
 
@@ -43,6 +58,11 @@ def has_privileges(user: User) -> bool:
 def without_privileges(users: QuerySet[User]) -> QuerySet[User]:
     """Those of `users` that `has_privileges` is false for."""
     return users.filter(is_staff=False, is_superuser=False, groups=None, user_permissions=None)
+
+
+def _first_two(user: User | AnonymousUser) -> list[Account]:
+    """Enough accounts and sellers of the user to see whether there are several."""
+    return [*accounts_of(user)[:2], *sellers_of(user)[:2]]
 
 
 def _visible(accounts: type[_Account], user: User | AnonymousUser) -> QuerySet[_Account]:

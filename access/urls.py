@@ -11,12 +11,14 @@ from access.views import (
     ActivateTOTPView,
     InvitationView,
     LogOutView,
+    OwnView,
     ResetLinkView,
     ResetPasswordView,
     SessionsView,
 )
 
 urlpatterns = [
+    path("", OwnView.as_view(), name="account_own"),
     path("login/", account.login, name="account_login"),
     path("logout/", LogOutView.as_view(), name="account_logout"),
     path("inactive/", account.account_inactive, name="account_inactive"),

@@ -9,6 +9,7 @@ from allauth.account.views import INTERNAL_RESET_SESSION_KEY, LogoutView, Passwo
 from allauth.mfa.totp import views as totp
 from allauth.usersessions.views import ListUserSessionsView
 from django.contrib import messages
+from django.contrib.auth.mixins import LoginRequiredMixin
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
@@ -16,7 +17,7 @@ from django.urls import reverse
 from django.utils.decorators import method_decorator
 from django.utils.translation import gettext
 from django.utils.translation import gettext as _
-from django.views.generic import View
+from django.views.generic import TemplateView, View
 
 from access import access_links, enrolment, invitations, sessions
 from access.forms import SignUpForm
@@ -41,6 +42,12 @@ class ActivateTOTPView(totp.ActivateTOTPView):
             form.add_error("enrolment_code", gettext("This code is wrong, used or too old. Ask for a new one."))
             return self.form_invalid(form)
         return super().form_valid(form)
+
+
+class OwnView(LoginRequiredMixin, TemplateView):
+    """Language and colours of the pages, for who is logged in."""
+
+    template_name = "account/own.html"
 
 
 class ResetPasswordView(PasswordResetView):

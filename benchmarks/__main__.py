@@ -1,6 +1,6 @@
 """`python -m benchmarks [NAME]…`: those of webhooks without a name.
 
-After `api`, `api-orm` or `growth` come names of its calls, after `check` or `day` a commit.
+After `api`, `api-orm`, `growth` or `tail` come names of its calls or variants, after `check` or `day` a commit.
 """
 
 import sys
@@ -27,8 +27,11 @@ _RUNS = {
     "arrival-times": "arrival_times:run",
     "reports": "reports:run",
     "scans": "scans:run",
+    "tail": "tail:run",
     "verify": "verify:run",
 }
+
+_WITH_ARGUMENTS = {"api", "api-orm", "growth", "tail"}
 
 
 def main(names: list[str]) -> int:
@@ -36,7 +39,8 @@ def main(names: list[str]) -> int:
         processes.set_up()
         status: int = resolve_name(f"benchmarks.{names[0]}:run")(names[1:])
         return status
-    names, arguments = (names[:1], names[1:]) if names[:1] in (["api"], ["api-orm"], ["growth"]) else (names, [])
+    first, *arguments = names or [""]
+    names, arguments = ([first], arguments) if first in _WITH_ARGUMENTS else (names, [])
     if unknown := set(names) - set(_RUNS):
         print(f"No such benchmark: {', '.join(unknown)}. There are {', '.join(_RUNS)}.", file=sys.stderr)
         return 2
@@ -46,7 +50,7 @@ def main(names: list[str]) -> int:
         report.machine()
         for name in names or _WEBHOOKS:
             run = resolve_name(f"benchmarks.{_RUNS[name]}")
-            if name in {"api", "api-orm", "growth"}:
+            if name in _WITH_ARGUMENTS:
                 run(arguments)
             else:
                 run()

@@ -34,7 +34,7 @@ _END = _ACCEPTED + _ON_THE_ROAD
 _WATCHED = _END - 300
 _SECONDS = range(0, _END + _STEP, _STEP)
 _EVERY_READ, _EVERY_PAGE = 30, 10  # the page's: delivery/static/tracking/tracking.js
-_EVERY_STATE = 60  # delivery/static/driver_app/updates.js
+_EVERY_STATE, _EVERY_CONFIRMED = 60, 600  # delivery/static/driver_app/updates.js
 _EVERY_REPORT = 5  # unless the answer of a report says otherwise: delivery/static/driver_app/positions.js
 # panel/static/panel/board.js
 _EVERY_MOVED, _EVERY_FREE, _EVERYTHING = 5, 15, 60
@@ -126,6 +126,9 @@ class _Delivery:
         self._cookies = self._csrf = ""
         self._unsent: list[int] = []  # seconds of the day
         self._due = _ACCEPTED + _EVERY_REPORT
+        self._route: str | None = None  # as the phone shows it
+        self._confirmed = 0  # second of the day
+        self._loaded = 0
         self._page = ""
         self._version = ""
         self.id = ""
@@ -160,7 +163,8 @@ class _Delivery:
             self._unsent += range(second - _STEP + 1, second + 1)
             if second >= self._due:
                 yield "positions", self._report(second)
-            if second % _EVERY_STATE == 0:
+            if second - self._loaded >= (_EVERY_CONFIRMED if second - self._confirmed < _EVERY_STATE else _EVERY_STATE):
+                self._loaded = second
                 yield "the phone's state", self.load_state()
             if (second - _ACCEPTED) % _LEG == 0:
                 yield "accept, collect, deliver", self._move((second - _ACCEPTED) // _LEG)
@@ -193,16 +197,22 @@ class _Delivery:
             self._version = answer.headers.get("ETag", self._version)
 
     async def load_state(self) -> None:
-        self._csrf = (await self._ask("GET", "state/"))["csrf"]
+        self._show(await self._ask("GET", "state/"))
 
     async def _accept(self) -> None:
-        await self._ask("POST", f"offers/{self.id}/accept/", {})
+        self._show(await self._ask("POST", f"offers/{self.id}/accept/", {}))
 
     async def _move(self, number: int) -> None:
         move = {"id": str(uuid4()), "deliveryId": self.id, "madeAt": _text(datetime.now(UTC))}
         move |= {"trigger": "deliver", "point": " ABCD"[number]} if number > 1 else {"trigger": "collect"}
-        (outcome,) = (await self._ask("POST", "moves/", {"moves": [move]}))["outcomes"]
+        answer = await self._ask("POST", "moves/", {"moves": [move]})
+        (outcome,) = answer["outcomes"]
         assert outcome["done"], outcome
+        self._show(answer)
+
+    def _show(self, state: dict[str, Any]) -> None:
+        self._csrf = state["csrf"]
+        self._route = (state["route"] or {}).get("updatedAt")
 
     async def _report(self, second: int) -> None:
         """Send the positions since the last report. The day ends now, so their moments lie behind."""
@@ -212,6 +222,10 @@ class _Delivery:
         assert answer["kept"] == len(positions), answer
         self._unsent = []
         self._due = second + answer.get("everySeconds", _EVERY_REPORT)
+        if "routeUpdatedAt" in answer:
+            if answer["routeUpdatedAt"] != self._route:
+                await self.load_state()
+            self._confirmed = second
         self.reports += 1
 
     async def _ask(self, method: str, path: str, body: dict[str, Any] | None = None) -> Any:

@@ -76,6 +76,12 @@ def _turn(side: Side, name: str, seconds: int) -> Turn:
     return Turn(found["calls"] / found["seconds"], _spent(before, after, found["calls"]))
 
 
+def fastest(side: Side, name: str, *, seconds: int) -> float:
+    """Calls a second, called as fast as it answers. Raises RuntimeError if a call fails."""
+    _turn(side, name, 1)  # warms up
+    return _turn(side, name, seconds).per_second
+
+
 def call_by_call(
     sides: tuple[Side, Side], names: Sequence[str], *, rounds: int, seconds: int
 ) -> dict[tuple[str, str], list[CPU]]:

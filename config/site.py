@@ -63,7 +63,7 @@ from integration.models import (
 )
 from integration.models import WebhookEndpoint as EndpointOfSeller
 from integration.models import WebhookEvent as EventOfOrder
-from panel.pages import Menu, Page, pages_for
+from panel.pages import Entry, Menu, entries_for
 from panel.templatetags.panel import zone_of_frame
 
 _log = logging.getLogger(__name__)
@@ -129,7 +129,7 @@ class Site(UnfoldAdminSite):
     empty_value_display = NOTHING
 
     def groups(self, request: HttpRequest) -> list[dict[str, Any]]:
-        """The groups of lists in the menu, which the panel's menu shows too."""
+        """The groups of lists in the menu."""
         return groups(request)
 
     def get_urls(self) -> list[URLPattern]:
@@ -200,17 +200,18 @@ def subheader(_request: HttpRequest) -> str:
     return zone_of_frame()
 
 
-def _with_drawing(page: Page) -> SafeString:
+def _with_drawing(entry: Entry) -> SafeString:
     """Unfold's own icons are letters of a font."""
-    return format_html('<span class="flex gap-3 items-center">{}{}</span>', render_to_string(page.drawing), page.title)
+    drawing = render_to_string(entry.page.drawing)
+    return format_html('<span class="flex gap-3 items-center">{}{}</span>', drawing, entry.title)
 
 
 def sidebar(request: HttpRequest) -> list[dict[str, Any]]:
-    """The panel's pages, then groups of the admin's lists: what this user may view. Empty groups are left out."""
+    """The panel's entries, then groups of the admin's lists: what this user may view. Empty groups are left out."""
     pages = [
-        {"title": _with_drawing(page), "link": page.address(), "active": False}
-        for page in pages_for(request.user)
-        if page.menu in {Menu.ALL, Menu.MORE}
+        {"title": _with_drawing(entry), "link": entry.address(), "active": False}
+        for entry in entries_for(request.user)
+        if entry.page.menu == Menu.ALL
     ]
     start = {"title": gettext("Admin"), "icon": "settings", "link": reverse("admin:index")}
     return [{"title": None, "items": [*pages, start]}, *groups(request)]

@@ -1,5 +1,6 @@
 """Reads what pages show of stops beside the specification's fields: wishes, proof, arrival, the receiver's page."""
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -10,6 +11,8 @@ from django.db.models import F
 from django.utils.translation import gettext
 from django_stubs_ext import StrPromise
 
+from common.fields import any_of
+from common.postgresql.compiled_queries import CompiledQuery, Parameter
 from delivery import arrival_times, words
 from delivery.arrival_times import ArrivalTime
 from delivery.lifecycle import Mode, OnFailure
@@ -86,13 +89,28 @@ def read(stops: Sequence[Stop], *, at: datetime, addresses: Mapping[int, str] | 
 
     `addresses`: those of receivers' pages by the key of the stop (`actions.receivers`).
     """
-    rows = Stop.objects.select_related("options", "proof", "arrival", "receiver_note").prefetch_related("photos")
-    rows = rows.annotate(position_at=F("delivery__driver__latest__recorded_at"))
-    found = rows.in_bulk([stop.pk for stop in stops])
-    return {stop.pk: _details(stop, found[stop.pk], (addresses or {}).get(stop.pk), at) for stop in stops}
+    keys = [stop.pk for stop in stops]
+    found = {row.pk: row for row in _ROWS.all(stops=keys)}
+    photos = defaultdict(list)
+    for photo in _PHOTOS.all(stops=keys):
+        photos[photo.stop_id].append(photo)
+    return {
+        stop.pk: _details(stop, found[stop.pk], photos[stop.pk], (addresses or {}).get(stop.pk), at) for stop in stops
+    }
 
 
-def _details(stop: Stop, row: Any, link: str | None, at: datetime) -> StopDetails:
+_ROWS = CompiledQuery(
+    lambda: (
+        Stop.objects.filter(any_of("pk", Parameter("stops")))
+        .select_related("options", "proof", "arrival", "receiver_note")
+        .annotate(position_at=F("delivery__driver__latest__recorded_at"))
+        .order_by()
+    )
+)
+_PHOTOS = CompiledQuery(lambda: ProofPhoto.objects.filter(any_of("stop", Parameter("stops"))))
+
+
+def _details(stop: Stop, row: Any, photos: list[ProofPhoto], link: str | None, at: datetime) -> StopDetails:
     """`row`: the stop as `read` reads it."""
     options = getattr(row, "options", None) or DropoffOptions()
     proof = getattr(row, "proof", None) or StopProof()
@@ -105,7 +123,7 @@ def _details(stop: Stop, row: Any, link: str | None, at: datetime) -> StopDetail
         received_by=proof.received_by,
         pin_confirmed_at=proof.pin_confirmed_at,
         wrong_pins=proof.wrong_pins,
-        photos=list(row.photos.all()),
+        photos=photos,
         arrival=_arrival(row, at) if stop.is_expected else None,
         note=getattr(row, "receiver_note", None),
         on_failure=options.on_failure,

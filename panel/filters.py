@@ -50,6 +50,7 @@ _LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
 # How many of the newest rows are searched for parts of texts, which no index finds.
 NEWEST = 10_000
 _LONGEST_TEXT = 255
+_LONGEST_NUMBER = 6  # digits of a number of rows
 # Beside the statuses: deliveries that are not closed, those of them whose next step is overdue, and those that were
 # cancelled or that nobody took.
 UNDER_WAY, LATE, CALLED_OFF = "under-way", "late", "called-off"
@@ -76,9 +77,11 @@ class ListFilter(django_filters.FilterSet):
     """Filters of a list, and its order.
 
     `orders` has the orders to choose from, each as one or more fields separated by commas, with a minus in front for
-    descending, and its name. The first one is the default.
+    descending, and its name. The first one is the default. `computed`: those of them by what changes with time, whose
+    pages begin at a number of rows; for lists that are short.
     """
 
+    computed: ClassVar[frozenset[str]] = frozenset()
     orders: ClassVar[dict[str, Any]] = {"-created_at": _("Newest first"), "created_at": _("Oldest first")}
     sort = django_filters.ChoiceFilter(label=_("Sort by"), method="leave_as_it_is")
 
@@ -223,6 +226,18 @@ class DeliveryFilter(PeriodFilter):
             return whole
         self.part = value.strip()
         return queryset
+
+
+class LateDeliveryFilter(DeliveryFilter):
+    """Of deliveries that are late, those first that have been for longest."""
+
+    computed = frozenset({"due_at"})
+    orders = {"due_at": _("Most late first"), **DeliveryFilter.orders}
+
+
+def delivery_filter(query: QueryDict) -> type[DeliveryFilter]:
+    """The filter of a list of deliveries."""
+    return LateDeliveryFilter if query.get("status") == LATE else DeliveryFilter
 
 
 class _OfEvents(PeriodFilter):
@@ -426,6 +441,8 @@ def _page(
     if not filters.is_valid():
         return Page([], None), None
     queryset, part, order = filters.qs, getattr(filters, "part", ""), filters.order
+    if order in filters.computed:
+        return _page_at(queryset, cursor, limit, order=order, part=part), None
     scope = ["panel", queryset.model._meta.label, order]
     try:
         if not part:
@@ -451,6 +468,15 @@ def _page(
         )
     except InvalidCursor:
         return _page(filters, "", limit, without=without, annotations=annotations)
+
+
+def _page_at(queryset: QuerySet[Any], cursor: str, limit: int, *, order: str, part: str) -> Page[Any]:
+    """A page that begins after the number of rows that the cursor is."""
+    start = int(cursor) if cursor.isdecimal() and len(cursor) <= _LONGEST_NUMBER else 0
+    if part:
+        queryset = queryset.filter(Stop.of_some_with(ArraySubquery(queryset.order_by().values("pk")), text=part))
+    rows = list(queryset.order_by(order, "pk")[start : start + limit + 1])
+    return Page(rows[:limit], str(start + limit) if len(rows) > limit else None)
 
 
 def find_orders(orders: QuerySet[Order], scope: dict[str, Any], text: str) -> QuerySet[Order]:

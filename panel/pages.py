@@ -1,10 +1,10 @@
 """The pages of the panel: what each is called, who sees it, and where it stands in the menus.
 
-The menus of the panel and of the admin, the pages that the search finds, the table of rights of the tests and the
+The menus of the panel and of the admin, tabs, the pages that the search finds, the table of rights of the tests and the
 browser's walk over the pages are made from this list. The views decide who may open a page; tests compare the two.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 
@@ -15,43 +15,48 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 from django_stubs_ext import StrPromise
 
-from access.rights import Account, is_of_depot
-from delivery.models import Integrator
+from access.rights import Account, has_choice
+from delivery.models import Delivery, Environment, Integrator
 from integration.models import Seller
 
 _DISPATCH = "delivery.dispatch_delivery"
+_DOCUMENTATION = "documentation:first"
 
 
 class Menu(TextChoices):
-    """A part of the menu, with its heading. The first three are of an account or a seller."""
+    """A part of the menu, without headings: of an account or a seller, of the whole service, and of the own log-in."""
 
-    OPERATIONS = "operations", pgettext_lazy("menu", "Operations")
-    INTEGRATION = "integration", pgettext_lazy("menu", "Integration")
-    ACCOUNT = "account", _("Account")
-    ALL = "all", pgettext_lazy("menu", "All accounts")
-    # On the pages of an account or a seller they are unfolded first.
-    MORE = "more", pgettext_lazy("menu", "More")
-    LOG_IN = "log_in", _("Your log-in")
+    OWN = "own"
+    ALL = "all"
+    LOG_IN = "log_in"
 
 
 @dataclass(frozen=True)
 class Page:
     """`name`: of its URL. `title`: what menus and the search call it; the search finds no page without one.
 
-    `of`: what its address names besides the environment. `menu`: where it stands; None for a page that is reached from
-    the page `within`, whose entry is the current one. `permission`: what people need to open it; `for_requesters`: for
-    those who request deliveries of the account; else for all, for those of the depot as `for_depot` says. `keywords`:
-    what the search finds it by too, and shows. `icon`: a file of templates/panel/icons, if it is not named as the page.
+    `of`: what its address names besides the environment. `menu`: where its entry stands. The tabs of an entry are its
+    page, with a tab for each of the `views` (a name, and the status that its list is filtered by), the pages that are a
+    `tab_of` it, and the page `beside` them, which is of the whole service. A page of neither kind is reached from the
+    page `within`, whose entry is the current one. `entry` and `tab`: what the menu and the tabs call it, if not by its
+    title. `permission`: what people need to open it; `for_requesters`: for those who request deliveries of the account;
+    `for_choice`: for those who choose among accounts (`access.rights.has_choice`); else for all. `keywords`: what the
+    search finds it by too, and shows. `icon`: a file of templates/panel/icons, if it is not named as the page.
     """
 
     name: str
     title: StrPromise | str = ""
     of: type[Account] | None = None
     menu: Menu | None = None
+    tab_of: str = ""
     within: str = ""
+    entry: StrPromise | str = ""
+    tab: StrPromise | str = ""
+    views: tuple[tuple[StrPromise, str], ...] = ()
+    beside: str = ""
     permission: str = ""
     for_requesters: bool = False
-    for_depot: bool = True
+    for_choice: bool = False
     keywords: StrPromise | str = ""
     icon: str = ""
 
@@ -69,7 +74,7 @@ class Page:
             return user.has_perm(self.permission)
         if self.for_requesters:
             return may_request
-        return self.for_depot or not is_of_depot(user)
+        return not self.for_choice or has_choice(user)
 
     def address(self, owner: Account | None = None, environment: str = "") -> str:
         """`owner`: the account or seller of the page, with the environment."""
@@ -78,8 +83,25 @@ class Page:
 
 PAGES: tuple[Page, ...] = (
     # Of an account.
-    Page("panel:overview", _("Overview"), Integrator, Menu.OPERATIONS),
-    Page("panel:deliveries", _("Deliveries"), Integrator, Menu.OPERATIONS),
+    Page("panel:overview", _("Overview"), Integrator, Menu.OWN),
+    Page(
+        "panel:deliveries",
+        _("Deliveries"),
+        Integrator,
+        Menu.OWN,
+        views=(
+            (pgettext_lazy("deliveries", "All"), ""),
+            (_("Under way"), "under-way"),
+            (pgettext_lazy("deliveries", "Late"), "late"),
+        ),
+    ),
+    Page(
+        "panel:report_deliveries",
+        _("Ended deliveries"),
+        Integrator,
+        tab_of="panel:deliveries",
+        tab=_("Ended, with amounts"),
+    ),
     Page("panel:delivery", of=Integrator, within="panel:deliveries"),
     Page(
         "panel:request",
@@ -93,100 +115,123 @@ PAGES: tuple[Page, ...] = (
     Page("panel:cancel", of=Integrator, within="panel:deliveries", for_requesters=True),
     Page("panel:receipt", of=Integrator, within="panel:deliveries"),
     Page("panel:stop", of=Integrator, within="panel:deliveries", for_requesters=True),
-    Page("panel:pickup_points", _("Pickup points"), Integrator, Menu.OPERATIONS, for_requesters=True),
-    Page("panel:pickup_point", of=Integrator, within="panel:pickup_points", for_requesters=True),
-    Page("panel:drafts", _("Orders of the shop"), Integrator, Menu.OPERATIONS, for_requesters=True),
+    Page("panel:drafts", _("Orders of the shop"), Integrator, Menu.OWN, for_requesters=True),
     Page("panel:draft", of=Integrator, within="panel:drafts", for_requesters=True),
-    Page("panel:report", _("Report"), Integrator, Menu.OPERATIONS),
-    Page("panel:report_deliveries", of=Integrator, within="panel:report"),
-    Page("panel:events", _("Events"), Integrator, Menu.INTEGRATION),
-    Page("panel:event", of=Integrator, within="panel:events"),
-    Page("panel:webhook", _("Webhook"), Integrator, Menu.INTEGRATION),
-    Page("panel:webhook_add", of=Integrator, within="panel:webhook", for_requesters=True),
-    Page("panel:tokens", _("Tokens"), Integrator, Menu.INTEGRATION),
-    Page("panel:token", of=Integrator, within="panel:tokens"),
     Page(
         "panel:connections",
         _("Connect a shop"),
         Integrator,
-        Menu.INTEGRATION,
+        tab_of="panel:drafts",
         for_requesters=True,
         keywords="WooCommerce, Shopify, Yampi",
     ),
     Page("panel:connection", of=Integrator, within="panel:connections", for_requesters=True),
-    Page("panel:refused_calls", _("Refused calls"), Integrator, Menu.INTEGRATION),
+    Page("panel:pickup_points", _("Pickup points"), Integrator, Menu.OWN, for_requesters=True),
+    Page("panel:pickup_point", of=Integrator, within="panel:pickup_points", for_requesters=True),
+    Page("panel:report", _("Report"), Integrator, Menu.OWN),
+    Page(
+        "panel:tokens",
+        _("Tokens"),
+        Integrator,
+        Menu.OWN,
+        entry=pgettext_lazy("menu", "Integration"),
+        beside=_DOCUMENTATION,
+    ),
+    Page("panel:token", of=Integrator, within="panel:tokens"),
+    Page("panel:refused_calls", _("Refused calls"), Integrator, tab_of="panel:tokens"),
     Page("panel:refused_call", of=Integrator, within="panel:refused_calls"),
-    Page("panel:alerts", _("Alerts"), Integrator, Menu.ACCOUNT),
-    Page("panel:team", _("Team"), Integrator, Menu.ACCOUNT),
-    Page("panel:activity", _("Activity"), Integrator, Menu.ACCOUNT),
+    Page("panel:webhook", _("Webhook"), Integrator, tab_of="panel:tokens"),
+    Page("panel:webhook_add", of=Integrator, within="panel:webhook", for_requesters=True),
+    Page("panel:events", _("Events"), Integrator, tab_of="panel:tokens"),
+    Page("panel:event", of=Integrator, within="panel:events"),
+    Page("panel:team", _("Team"), Integrator, Menu.OWN, entry=_("Team and alerts")),
+    Page("panel:alerts", _("Alerts"), Integrator, tab_of="panel:team"),
+    Page("panel:activity", _("Activity"), Integrator, tab_of="panel:team"),
     Page("panel:setup_sheet", of=Integrator, within="panel:overview", permission="delivery.change_integrator"),
     # Of a seller.
-    Page("panel:seller_orders", _("Orders"), Seller, Menu.OPERATIONS, icon="deliveries"),
+    Page("panel:seller_orders", _("Orders"), Seller, Menu.OWN, icon="deliveries"),
     Page("panel:seller_order", of=Seller, within="panel:seller_orders"),
     Page("panel:seller_order_new", pgettext_lazy("page", "New order"), Seller, within="panel:seller_orders"),
     Page("panel:seller_order_correct", of=Seller, within="panel:seller_orders"),
     Page("panel:seller_import", pgettext_lazy("page", "Import orders"), Seller, within="panel:seller_orders"),
     Page("panel:seller_import_draft", of=Seller, within="panel:seller_orders"),
-    Page("panel:seller_manifests", _("Manifests"), Seller, Menu.OPERATIONS),
+    Page("panel:seller_simulator", _("Freight simulator"), Seller, tab_of="panel:seller_orders"),
+    Page("panel:seller_manifests", _("Manifests"), Seller, Menu.OWN),
     Page("panel:seller_manifest", of=Seller, within="panel:seller_manifests"),
-    Page("panel:seller_invoices", _("Invoices"), Seller, Menu.OPERATIONS),
+    Page("panel:seller_invoices", _("Invoices"), Seller, Menu.OWN),
     Page("panel:seller_invoice", of=Seller, within="panel:seller_invoices"),
-    Page("panel:seller_report", _("Report"), Seller, Menu.OPERATIONS),
-    Page("panel:seller_simulator", _("Freight simulator"), Seller, Menu.OPERATIONS),
-    Page("panel:seller", _("API keys"), Seller, Menu.INTEGRATION, icon="tokens"),
-    Page("panel:seller_events", _("Events"), Seller, Menu.INTEGRATION),
-    Page("panel:seller_event", of=Seller, within="panel:seller_events"),
-    Page("panel:seller_webhook", _("Webhook"), Seller, Menu.INTEGRATION),
-    Page("panel:seller_webhook_add", of=Seller, within="panel:seller_webhook"),
-    Page("panel:seller_refused_calls", _("Refused calls"), Seller, Menu.INTEGRATION),
+    Page("panel:seller_report", _("Report"), Seller, Menu.OWN),
+    Page(
+        "panel:seller",
+        _("API keys"),
+        Seller,
+        Menu.OWN,
+        entry=pgettext_lazy("menu", "Integration"),
+        beside=_DOCUMENTATION,
+        icon="tokens",
+    ),
+    Page("panel:seller_refused_calls", _("Refused calls"), Seller, tab_of="panel:seller"),
     Page("panel:seller_refused_call", of=Seller, within="panel:seller_refused_calls"),
-    Page("panel:seller_team", _("Team"), Seller, Menu.ACCOUNT),
-    Page("panel:seller_settings", _("Settings"), Seller, Menu.ACCOUNT),
+    Page("panel:seller_webhook", _("Webhook"), Seller, tab_of="panel:seller"),
+    Page("panel:seller_webhook_add", of=Seller, within="panel:seller_webhook"),
+    Page("panel:seller_events", _("Events"), Seller, tab_of="panel:seller"),
+    Page("panel:seller_event", of=Seller, within="panel:seller_events"),
+    Page(
+        "panel:seller_team",
+        _("Team"),
+        Seller,
+        Menu.OWN,
+        entry=_("Team and e-mails"),
+        keywords=_("E-mails to receivers"),
+    ),
     Page("panel:seller_sheet", of=Seller, within="panel:seller", permission="integration.change_seller"),
     # Of the whole service.
     Page("panel:board", _("Dispatch board"), menu=Menu.ALL, permission=_DISPATCH),
     Page("panel:drivers", _("Drivers"), menu=Menu.ALL, permission=_DISPATCH),
     Page("panel:driver", within="panel:drivers", permission=_DISPATCH),
     Page("panel:scan", pgettext_lazy("page", "Scan"), menu=Menu.ALL, permission="integration.scan_order"),
-    Page("panel:home", _("Accounts"), menu=Menu.ALL, for_depot=False, icon="accounts"),
+    Page("panel:home", _("Accounts"), menu=Menu.ALL, for_choice=True, icon="accounts"),
     Page("panel:setup_new", _("Bring in an integrator"), within="panel:home", permission="delivery.add_integrator"),
     Page("panel:seller_new", _("Bring in a seller"), within="panel:home", permission="integration.add_seller"),
     Page(
         "panel:all_alerts",
         _("Alerts"),
-        menu=Menu.ALL,
+        tab_of="panel:home",
         permission="delivery.change_integrator",
         keywords=_("Alerts of all accounts"),
-        icon="alerts",
     ),
+    Page("panel:personal_data", _("Personal data"), tab_of="panel:home", permission="access.add_personrequest"),
+    Page("panel:streets", _("Streets on maps"), tab_of="panel:home", permission="delivery.change_dispatchrules"),
     Page(
         "panel:reports",
         _("Report of all accounts"),
-        menu=Menu.MORE,
+        menu=Menu.ALL,
+        entry=_("Reports"),
+        tab=_("Accounts"),
         permission="delivery.change_integrator",
         icon="report",
     ),
     Page(
         "panel:seller_reports",
         _("Report of all sellers"),
-        menu=Menu.MORE,
+        tab_of="panel:reports",
+        tab=_("Sellers"),
         permission="integration.change_seller",
-        icon="report",
     ),
-    Page("panel:personal_data", _("Personal data"), menu=Menu.MORE, permission="access.add_personrequest"),
-    Page("panel:streets", _("Streets on maps"), menu=Menu.MORE, permission="delivery.change_dispatchrules"),
     Page("panel:search"),
-    Page("documentation:first", _("Documentation")),
+    Page(_DOCUMENTATION, _("Documentation")),
     # Of the person's own log-in.
     Page(
-        "mfa_index",
-        _("Log-in security"),
+        "account_own",
+        _("My account"),
         menu=Menu.LOG_IN,
-        keywords=_("Second factor, recovery codes"),
+        tab=_("Language and colours"),
+        keywords=_("Language and colours"),
         icon="security",
     ),
-    Page("account_change_password", _("Password"), within="mfa_index"),
-    Page("usersessions_list", _("Sessions"), within="mfa_index"),
+    Page("mfa_index", _("Two-step verification"), tab_of="account_own", keywords=_("Second factor, recovery codes")),
+    Page("account_change_password", _("Password"), tab_of="account_own"),
+    Page("usersessions_list", _("Sessions"), tab_of="account_own"),
     Page("mfa_activate_totp", within="mfa_index"),
     Page("mfa_deactivate_totp", within="mfa_index"),
     Page("mfa_view_recovery_codes", within="mfa_index"),
@@ -201,14 +246,53 @@ def pages_for(user: User | AnonymousUser, owner: Account | None = None, *, may_r
     return (page for page in PAGES if page.of is kind and page.is_for(user, may_request=may_request))
 
 
+def live_or_sandbox(owner: Account) -> Environment:
+    """The environment in which an account or a seller opens: the sandbox until an account has a live delivery."""
+    if isinstance(owner, Seller) or Delivery.objects.within(owner, Environment.LIVE).exists():
+        return Environment.LIVE
+    return Environment.SANDBOX
+
+
+@dataclass(frozen=True)
+class Entry:
+    """An entry of a menu: its `page`, and those of its `tabs` that the reader may open. It leads to the first one."""
+
+    page: Page
+    tabs: tuple[Page, ...]
+
+    @property
+    def title(self) -> StrPromise | str:
+        return self.page.entry or self.page.title
+
+    def address(self, owner: Account | None = None, environment: str = "") -> str:
+        """As `Page.address`."""
+        return self.tabs[0].address(owner, environment)
+
+
+def entries_for(
+    user: User | AnonymousUser, owner: Account | None = None, *, may_request: bool = False
+) -> Iterator[Entry]:
+    """The entries of the menu for the pages of an account or a seller, or for those of neither. As `Page.is_for`."""
+    may_open = list(pages_for(user, owner, may_request=may_request))
+    kind = type(owner) if owner else None
+    for page in PAGES:
+        if page.menu and page.of is kind:
+            tabs = tuple(each for each in may_open if page.name in (each.name, each.tab_of))
+            if tabs:
+                yield Entry(page, tabs)
+
+
+@cache
+def page_of(url_name: str) -> Page | None:
+    """The page of a URL. That of no page, such as that of a form, is of the page whose name its own begins with."""
+    owners = [page for page in PAGES if url_name == page.name or url_name.startswith(f"{page.name}_")]
+    return max(owners, key=lambda owner: len(owner.name), default=None)
+
+
 @cache
 def entry_of(url_name: str) -> Page | None:
-    """The page that is marked in the menu on the page of a URL.
-
-    A URL of no page, such as that of a form, belongs to the page whose name is the beginning of its own.
-    """
-    owners = [page for page in PAGES if url_name == page.name or url_name.startswith(f"{page.name}_")]
-    page = max(owners, key=lambda owner: len(owner.name), default=None)
+    """The page that is marked in the menu on the page of a URL."""
+    page = page_of(url_name)
     while page and not page.menu:
-        page = BY_NAME.get(page.within)
+        page = BY_NAME.get(page.tab_of or page.within)
     return page

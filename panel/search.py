@@ -342,7 +342,7 @@ def _with_names(deliveries: QuerySet[Delivery]) -> QuerySet[Delivery]:
 def _named(text: str, user: User, owner: Account | None = None, *, may_request: bool = False) -> Iterable[Result]:
     """The pages of the account or seller, or those of neither, that are called so and that the user may open."""
     for page in pages_for(user, owner, may_request=may_request):
-        if page.title and folded(text) in folded(f"{page.title} {page.keywords}"):
+        if page.title and folded(text) in folded(" ".join(map(str, (page.title, page.entry, page.tab, page.keywords)))):
             detail = owner.name if owner else str(page.keywords)
             yield Result(str(page.title), page.address(owner, Environment.LIVE), detail)
 

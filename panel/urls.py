@@ -190,7 +190,7 @@ _seller = [
     path("invoices/<int:invoice>/unlink/", invoices.UnlinkInvoice.as_view(), name="seller_invoice_unlink"),
     path("invoices/<int:invoice>/void/", invoices.MarkInvoiceVoid.as_view(), name="seller_invoice_void"),
     path("invoices/<int:invoice>/file/", invoices.InvoiceFile.as_view(), name="seller_invoice_file"),
-    path("settings/", sellers.Settings.as_view(), name="seller_settings"),
+    path("team/receiver-mails/", sellers.ReceiverMails.as_view(), name="seller_mails"),
     path("sheet/", sellers.Sheet.as_view(), name="seller_sheet"),
     *_team(team.SellerTeam, team.SellerChange, "seller_"),
     path("refused-calls/", refused_calls.SellerRefusedCalls.as_view(), name="seller_refused_calls"),

@@ -141,7 +141,7 @@ class Application:
     ) -> None:
         self._caller_of, self._gathered = caller_of, gathered
         self._gathering: list[_Job] = []
-        self._wsgi, self._threads, self._limits = wsgi, threads, limits or Limits()
+        self._wsgi, self.threads, self._limits = wsgi, threads, limits or Limits()
         self._background, self._streams = background, streams
         streams.run = self._run
         self._jobs: SimpleQueue[_Job | Callable[[], None]] = SimpleQueue()
@@ -161,7 +161,7 @@ class Application:
         # Before the threads of requests, because one of them compares the clocks.
         for work in self._background:
             threading.Thread(target=work, name="background").start()
-        for number in range(self._threads):
+        for number in range(self.threads):
             threading.Thread(target=self._serve, name=f"request-{number}", daemon=True).start()
 
     async def __rsgi__(self, scope: "Scope", protocol: "HTTPProtocol") -> None:

@@ -8,7 +8,8 @@ from granian.cli import entrypoint
 import config.server.rsgi
 from config.server import heavy_calls, preload
 
-if __name__ == "__main__":
+
+def main() -> None:
     if sys.platform == "linux":  # elsewhere libraries of the system may not be forked
         multiprocessing.set_start_method("fork")  # which is not the default from Python 3.14 on
     preload.load()
@@ -16,3 +17,7 @@ if __name__ == "__main__":
         heavy_calls.lane = heavy_calls.Lane()
         heavy_calls.lane.start(config.server.rsgi.HANDLER, config.server.rsgi.BACKGROUND)
     entrypoint()  # type: ignore[no-untyped-call]  # granian has no type for it
+
+
+if __name__ == "__main__":
+    main()

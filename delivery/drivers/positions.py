@@ -30,7 +30,7 @@ from delivery.models.bases import quoted
 # Phones that may send, and the position that the next ones are compared with. No row where something is not as usual.
 _SENDERS = f"""
 SELECT device.digest, device.id, device.last_used_at, driver.id, driver.environment, latest.recorded_at,
-    route.id, route.integrator_id, route.environment,
+    route.updated_at, route.id, route.integrator_id, route.environment,
     last.latitude, last.longitude, last.recorded_at, last.accuracy_m, last.told_at
 FROM delivery_driverdevice device
 JOIN delivery_driver driver ON driver.id = device.driver_id
@@ -85,6 +85,7 @@ class _Sender(NamedTuple):
     driver: UUID
     environment: str
     latest: datetime
+    route_updated_at: datetime | None
     route: tuple[UUID, UUID, str]  # three times None without one
     last: SentPosition
 
@@ -134,20 +135,30 @@ def receive(sent: Sequence[Sent], *, at: datetime) -> list[dict[str, Any] | None
     return [report and _answer(report, is_watched=report.sender.driver in watched) for report in found]
 
 
+def version(updated_at: datetime | None) -> str | None:
+    """What tells the states of a route apart: its latest change, to the microsecond. None without a route."""
+    return updated_at.isoformat() if updated_at else None
+
+
 def _answer(report: _Report, *, is_watched: bool) -> dict[str, Any]:
     seconds = looks.WATCHED if is_watched else looks.UNWATCHED
-    return {"kept": len(report.kept), "dropped": report.dropped, "everySeconds": seconds}
+    return {
+        "kept": len(report.kept),
+        "dropped": report.dropped,
+        "everySeconds": seconds,
+        "routeUpdatedAt": version(report.sender.route_updated_at),
+    }
 
 
 def _senders(digests: Iterable[bytes], at: datetime) -> Iterator[tuple[bytes, _Sender]]:
     asked = "{" + ",".join(f'"\\\\x{digest.hex()}"' for digest in digests) + "}"
-    for digest, device, used_at, driver, environment, latest, *row in prepared.execute(
+    for digest, device, used_at, driver, environment, latest, updated_at, *row in prepared.execute(
         _SENDERS, {"digests": asked, "at": at}
     ).fetchall():
         route, (latitude, longitude, *more) = tuple(row[:3]), row[3:]
         last = SentPosition(Point(latitude, longitude), *more)
         if max(latest, last.at) <= at + moments.TOLERANCE:
-            yield bytes(digest), _Sender(device, used_at, driver, environment, latest, route, last)
+            yield bytes(digest), _Sender(device, used_at, driver, environment, latest, updated_at, route, last)
 
 
 def _judged(sender: _Sender, content: bytes, limits: Limits, at: datetime) -> _Report | None:

@@ -12,6 +12,7 @@ from django.db.models import Prefetch
 from common.brazil import phones
 from delivery import bodies, lifecycle
 from delivery.bodies import moment, moment_or_none
+from delivery.drivers.positions import version
 from delivery.lifecycle import FailureCode, OnFailure, RouteStatus, Status, Trigger
 from delivery.models import (
     Delivery,
@@ -164,6 +165,7 @@ def _route(delivery: Delivery) -> dict[str, Any]:
     return {
         "deliveryId": str(delivery.pk),
         "status": delivery.route_status,
+        "updatedAt": version(delivery.updated_at),
         "mode": delivery.mode,
         # This and the types of the points are for a page of the version before, which is still open.
         "returnsToA": delivery.mode == lifecycle.Mode.RETURN,

@@ -664,7 +664,12 @@ class Delivery(Identified, Located):
     @cached_property
     def ordered_stops(self) -> list[Stop]:
         """The stops B, C, D, read once, from the prefetched rows where there are any."""
-        return sorted(self.stops.all(), key=lambda stop: stop.index)
+        if "stops" in getattr(self, "_prefetched_objects_cache", ()):
+            return sorted(self.stops.all(), key=lambda stop: stop.index)
+        found = _STOPS.all(delivery=self.pk)
+        for stop in found:
+            stop.delivery = self
+        return found
 
     @property
     def is_closed(self) -> bool:
@@ -789,6 +794,7 @@ class Delivery(Identified, Located):
         return next((stop for stop in self.ordered_stops if stop.label == label.upper()), None)
 
 
+_STOPS = CompiledQuery(lambda: Stop.objects.filter(delivery=Parameter("delivery")).order_by("index"))
 _STOP_COLUMNS = ("id", "index", "external_id", "latitude", "longitude", "address", "status")
 _POSITION_COLUMNS = ("latitude", "longitude", "accuracy_m", "recorded_at")
 

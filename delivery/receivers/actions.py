@@ -16,6 +16,7 @@ from common import credentials
 from common.mail import outbox
 from common.mail.models import Kind, Message
 from common.pages.page_updates import publish_on_commit
+from common.postgresql.compiled_queries import CompiledQuery, Parameter
 from delivery import page_updates, stop_details
 from delivery.errors import StopNotOpen
 from delivery.lifecycle import Mode, RouteStatus, Trigger
@@ -62,9 +63,15 @@ def find(token: str) -> Stop | None:
     """The stop that the token of a link is for, with its delivery and driver; or None."""
     if len(token) != _LENGTH:
         return None
-    links = ReceiverLink.objects.filter(digest=credentials.digest(token))
-    link = links.select_related("stop__delivery__driver").first()
+    link = _BY_DIGEST.first(digest=credentials.digest(token))
     return link.stop if link else None
+
+
+_BY_DIGEST = CompiledQuery(
+    lambda: (
+        ReceiverLink.objects.filter(digest=Parameter("digest")).select_related("stop__delivery__driver").order_by()[:1]
+    )
+)
 
 
 @transaction.atomic

@@ -11,6 +11,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from common.brazil import formats
+from common.postgresql.compiled_queries import CompiledQuery, Parameter
 from delivery import stop_details
 from delivery.arrival_times import ArrivalTime
 from delivery.geo.distance import metres
@@ -240,8 +241,7 @@ def read(stop: Stop, *, at: datetime) -> StopState:
     driver = stop.delivery.driver if step in (Step.TO_SHOP, Step.TO_RECEIVER) else None
     position = None
     if driver and is_under_way:
-        shown = LatestPosition.objects.filter(recorded_at__gte=at - _POSITION_SHOWN)
-        position = shown.filter(pk=driver.pk).first()
+        position = _POSITION.first(driver=driver.pk, since=at - _POSITION_SHOWN)
     return StopState(
         stop=stop,
         details=stop_details.read([stop], at=at)[stop.pk],
@@ -254,6 +254,11 @@ def read(stop: Stop, *, at: datetime) -> StopState:
         was_collected=was_collected,
         planned=formats.window(stop.ready_at or stop.delivery.scheduled_for, stop.deadline_at, at=at),
     )
+
+
+_POSITION = CompiledQuery(
+    lambda: LatestPosition.objects.filter(pk=Parameter("driver"), recorded_at__gte=Parameter("since")).order_by()[:1]
+)
 
 
 def _was_collected(stop: Stop) -> bool:

@@ -6,7 +6,6 @@ from datetime import datetime
 from typing import Any
 
 from django import template
-from django.contrib import admin
 from django.utils import timezone
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
@@ -14,6 +13,8 @@ from django.utils.text import format_lazy
 from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
+from access import teams
+from access.rights import Account, only_one
 from common import clock
 from common.accounts import Role
 from common.actors import actor_name
@@ -27,10 +28,10 @@ from delivery.alerts.chats import SERVICES
 from delivery.connections.drafts import Reason, Result
 from delivery.connections.models import Reception
 from delivery.connections.words import LOOKS, REASONS, RESULTS, missing
-from delivery.models import AuditAction, AuditEntry, Delivery, Stop, Transition
+from delivery.models import AuditAction, AuditEntry, Delivery, Integrator, Stop, Transition
 from delivery.windows import Window
 from delivery.words import text_of_simulator
-from panel.pages import Menu, entry_of, pages_for
+from panel.pages import BY_NAME, Menu, entries_for, entry_of, live_or_sandbox, page_of
 from panel.refusal_reasons import reason
 
 register = template.Library()
@@ -259,25 +260,50 @@ def pretty(value: str) -> str:
 
 @register.simple_tag(takes_context=True)
 def menus(context: template.Context) -> dict[str, Any]:
-    """The parts of the menu by their names, each with its title and the entries that the reader sees.
+    """The parts of the menu by their names, with the entries that the reader sees, each with its address.
 
-    An entry is a page and its address. `own` has the parts of the page's account or seller. `current` is the page to be
+    Pages of no account or seller have the entries of the only one that the reader sees. `current`: the page to be
     marked.
     """
-    request, owner = context["request"], context.get("account") or context.get("seller")
-    shown = [(page, page.address()) for page in pages_for(request.user) if page.menu]
+    request = context["request"]
+    owner, environment = _whose(context)
+    may_request = bool(context.get("may_request"))
+    if not owner and (owner := only_one(request.user)):
+        environment = live_or_sandbox(owner)
+        may_request = isinstance(owner, Integrator) and teams.may_request(request.user, owner)
+    shown = [(entry, entry.address()) for entry in entries_for(request.user)]
     if owner:
-        own = pages_for(request.user, owner, may_request=bool(context.get("may_request")))
-        shown += [(page, page.address(owner, context["environment"])) for page in own if page.menu]
-    parts: dict[str, Any] = {
-        menu: {"title": menu.label, "entries": [entry for entry in shown if entry[0].menu == menu]} for menu in Menu
-    }
+        own = entries_for(request.user, owner, may_request=may_request)
+        shown += [(entry, entry.address(owner, environment)) for entry in own]
+    parts: dict[str, Any] = {menu: [each for each in shown if each[0].page.menu == menu] for menu in Menu}
     match = request.resolver_match
-    return {
-        **parts,
-        "own": [parts[menu] for menu in (Menu.OPERATIONS, Menu.INTEGRATION, Menu.ACCOUNT)],
-        "current": entry_of(match.view_name) if match else None,
-    }
+    return {**parts, "current": entry_of(match.view_name) if match else None}
+
+
+@register.inclusion_tag("panel/tabs.html", takes_context=True)
+def tabs(context: template.Context) -> dict[str, Any]:
+    """The tabs of the menu's entry, where the page is one of them: of each the name, address, and whether it is it."""
+    request = context["request"]
+    owner, environment = _whose(context)
+    current = page_of(request.resolver_match.view_name) if request.resolver_match else None
+    entries = entries_for(request.user, owner, may_request=bool(context.get("may_request"))) if current else ()
+    entry = next((each for each in entries if current in each.tabs), None)
+    found: list[tuple[Any, str, bool]] = []
+    for page in entry.tabs if entry else ():
+        address, views = page.address(owner, environment), page.views or ((page.tab or page.title, ""),)
+        status = request.GET.get("status", "")
+        chosen = status if any(status == value for _name, value in views) else ""
+        for name, value in views:
+            found.append((name, f"{address}?status={value}" if value else address, page == current and value == chosen))
+    if entry and (beside := BY_NAME.get(entry.page.beside)):
+        found.append((beside.title, beside.address(), False))
+    return {"title": entry.title if entry else "", "tabs": found}
+
+
+def _whose(context: template.Context) -> tuple[Account | None, str]:
+    """The account or seller that the page is of, and the environment."""
+    owner = context.get("account") or context.get("seller")
+    return owner, context["environment"] if owner else ""
 
 
 @register.inclusion_tag("panel/column.html", takes_context=True)
@@ -301,13 +327,6 @@ def without(context: template.Context, name: str) -> str:
     """The page's own query string without a filter, from the first page."""
     more = ("since", "until") if name == "period" else ()
     return with_query(context, **dict.fromkeys((name, *more, "before", "page")))
-
-
-@register.simple_tag(takes_context=True)
-def admin_groups(context: template.Context) -> list[tuple[str, str]]:
-    """The groups of the admin's menu that this user sees, each with the address of its first list."""
-    site: Any = admin.site
-    return [(group["title"], group["items"][0]["link"]) for group in site.groups(context["request"])]
 
 
 @register.simple_tag(takes_context=True)

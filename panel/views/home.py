@@ -7,15 +7,16 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
 
+from django.contrib.auth.models import User
 from django.contrib.auth.views import redirect_to_login
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect
 from django.urls import reverse
 
-from access.rights import accounts_of, is_of_depot, sellers_of
+from access.rights import accounts_of, has_choice, is_of_depot, only_one, sellers_of
 from common import clock
-from delivery.models import Delivery, Environment, WebhookEndpoint
+from delivery.models import Delivery, Environment, Integrator, WebhookEndpoint
 from delivery.models.delivery import NOT_DELIVERED
 from delivery.streets import actions as streets
 from integration.lifecycle import Status as OrderStatus
@@ -23,6 +24,7 @@ from integration.models import Order
 from panel import maps
 from panel.base import LoggedInView, user_of
 from panel.filters import HomeFilter, shown
+from panel.pages import live_or_sandbox
 
 # With more accounts and sellers than this the page has a search field.
 _SEARCHED_FROM = 10
@@ -30,7 +32,7 @@ _SEARCHED_FROM = 10
 _MAX_SHOWN = 100
 # Orders that are older than this are not counted as waiting or as not delivered.
 _RECENT = timedelta(days=7)
-# An account opens in the sandbox until it has its first live delivery.
+# An account opens in the sandbox until it has its first live delivery, see `live_or_sandbox`.
 _IS_LIVE = Exists(Delivery.objects.filter(integrator=OuterRef("pk"), environment=Environment.LIVE))
 
 
@@ -38,23 +40,24 @@ class Work(LoggedInView):
     """Leads people to their work after the log-in.
 
     Superusers first to the question where maps have their streets from, until one has answered it. Dispatchers to the
-    board, members of a single account to its overview, members of a single seller to its orders, and all others to the
-    choice of accounts.
+    board, members of a single account to its overview, members of a single seller to its orders, depot staff who are
+    members of none to the page Scan, and all others to the choice of accounts.
     """
 
     def get(self, request: HttpRequest) -> HttpResponseBase:
-        user = user_of(request)
-        if user.has_perm("delivery.change_dispatchrules") and not maps.tiles()["url"] and streets.chosen() is None:
-            return redirect("panel:streets")
-        if user.has_perm("delivery.dispatch_delivery"):
-            return redirect("panel:board")
-        accounts, sellers = accounts_of(user).annotate(is_live=_IS_LIVE)[:2], sellers_of(user)[:2]
-        if len(accounts) == 1 and not sellers:
-            environment = Environment.LIVE if accounts[0].is_live else Environment.SANDBOX
-            return redirect("panel:overview", accounts[0].pk, environment)
-        if len(sellers) == 1 and not accounts:
-            return redirect("panel:seller_orders", sellers[0].pk, Environment.LIVE)
-        return redirect("panel:home")
+        return redirect(_work_of(user_of(request)))
+
+
+def _work_of(user: User) -> str:
+    """The address of the page where somebody's work begins."""
+    if user.has_perm("delivery.change_dispatchrules") and not maps.tiles()["url"] and streets.chosen() is None:
+        return reverse("panel:streets")
+    if user.has_perm("delivery.dispatch_delivery"):
+        return reverse("panel:board")
+    if owner := only_one(user):
+        page = "overview" if isinstance(owner, Integrator) else "seller_orders"
+        return reverse(f"panel:{page}", args=[owner.pk, live_or_sandbox(owner)])
+    return reverse("panel:scan" if is_of_depot(user) and not has_choice(user) else "panel:home")
 
 
 def _webhook_states() -> dict[str, Exists]:
@@ -88,7 +91,7 @@ Numbers = dict[Any, dict[str, int]]  # by account or seller, and the name of the
 class Home(LoggedInView):
     """The accounts and sellers that the user may see, each with the numbers of today, by which they can be sorted.
 
-    Leads depot staff, who see none, to the page Scan.
+    Leads who has no choice to their work.
     """
 
     def handle_no_permission(self) -> Any:
@@ -96,8 +99,8 @@ class Home(LoggedInView):
         return redirect_to_login(reverse("panel:work"))
 
     def get(self, request: HttpRequest) -> HttpResponse:
-        if is_of_depot(request.user) and not (accounts_of(request.user) or sellers_of(request.user)):
-            return redirect("panel:scan")
+        if not has_choice(request.user) and (work := _work_of(user_of(request))) != request.path:
+            return redirect(work)
         now = clock.now()
         accounts, sellers = (
             HomeFilter(request.GET, queryset=rows) for rows in (accounts_of(request.user), sellers_of(request.user))

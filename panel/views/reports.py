@@ -234,7 +234,7 @@ class Deliveries(AccountView):
         return self._list(PeriodForm.of(request.GET))
 
     def _list(self, form: PeriodForm, **context: Any) -> HttpResponse:
-        context |= {"form": form, "title": _("Deliveries of the report"), "is_list": True, **_periods(form.period)}
+        context |= {"form": form, "title": _("Ended deliveries"), "is_list": True, **_periods(form.period)}
         if period := form.period:
             report = self.report(period)
             page = self._page(period)

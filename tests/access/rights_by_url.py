@@ -146,6 +146,7 @@ _PANEL |= dict(_of_the_service())
 
 
 _ACCOUNT: dict[str, Row] = {
+    "": (_LOGGED_IN, "LMMMMMM"),
     "login/": (ANYBODY, ANYBODY),
     "logout/": (ANYBODY, ANYBODY),
     "inactive/": (ANYBODY, "MMMMMMM"),

@@ -44,13 +44,13 @@ class TestLists:
 
 class TestMenu:
     def test_leads_to_the_pages_of_the_panels_menu_and_back(self, admin_client):
-        """Those of an account, of the own log-in and of languages aside."""
+        """Those of an account and of the own log-in aside."""
         panel, admin = (page(admin_client, reverse(name)) for name in ("panel:home", "admin:index"))
         links = {*re.findall(r'href="(/[^"]*)"', panel.partition('aria-label="Rota"')[2].partition("</header>")[0])}
         found = {*re.findall(r'href="(/[^"]*)"', admin.partition('id="nav-sidebar-apps"')[2].partition("</nav>")[0])}
 
-        assert {reverse("panel:board"), reverse("admin:delivery_tariff_changelist")} < links
-        assert links - found == {reverse("mfa_index")}
+        assert {reverse("panel:board"), reverse("panel:home")} < links
+        assert links - found == {reverse("account_own")}
 
     def test_opens_the_group_of_the_page_alone(self, admin_client):
         assert page(admin_client, DRIVERS).count("navigationOpen: true") == 1

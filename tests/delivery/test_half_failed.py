@@ -56,6 +56,7 @@ class TestStatusName:
             ({"moves": ("deliver", "return")}, "1 of 2 not delivered", "1 de 2 não entregue"),
             ({"moves": ("deliver", "cancel")}, "Returning to the shop, cancelled", "Voltando à loja, cancelada"),
             ({"moves": ("deliver", "cancel", "return")}, "Cancelled", "Cancelada"),
+            ({"moves": (), "stops": 3}, "On the way, 1 of 3 not delivered", "A caminho, 1 de 3 não entregue"),
             ({"mode": Mode.REVERSE}, "On the way to A, 1 of 2 not collected", "A caminho de A, 1 de 2 não coletado"),
             ({"mode": Mode.REVERSE, "moves": ("deliver", "return")}, "1 of 2 not collected", "1 de 2 não coletado"),
         ],

@@ -9,9 +9,11 @@ from django.urls import reverse
 from django.utils import timezone
 
 from common.webhooks import endpoints
-from delivery.models import AuditAction, AuditEntry, Token
+from delivery.models import AuditAction, AuditEntry, Stop, Token
+from panel import filters
 from panel.views import home
 from tests.factories import BY, DeliveryFactory, IntegratorFactory, PickupPointFactory, TokenFactory
+from tests.panel.conftest import table
 
 
 def head(page, field):
@@ -31,6 +33,38 @@ class TestHead:
         assert head(default, "shipping_value") == ("", "?status=PENDING&amp;sort=-shipping_value")
         assert head(by_price, "shipping_value") == ("descending", "?sort=shipping_value")
         assert head(by_price, "created_at") == ("", "?")
+
+
+class TestLateDeliveries:
+    """Their order is by what changes, so their pages begin at a number of rows."""
+
+    @pytest.fixture
+    def late(self, shop, monkeypatch):
+        """Those that are late, for longest first."""
+        ages = (30, 300, 90)
+        made = {
+            age: DeliveryFactory.create(token=shop.token, at=timezone.now() - timedelta(minutes=age)) for age in ages
+        }
+        monkeypatch.setattr(filters, "PER_PAGE", 2)
+        return [made[age].pk for age in sorted(ages, reverse=True)]
+
+    def test_are_listed_by_lateness_unless_another_order_is_asked_for(self, member, url, late):
+        first, second = (member.get(url("deliveries"), {"status": "late", **page}) for page in ({}, {"before": "2"}))
+        newest = member.get(url("deliveries"), {"status": "late", "sort": "-created_at"})
+        file = member.get(url("deliveries_export"), {"status": "late"})
+
+        assert [row.pk for page in (first, second) for row in page.context["rows"]] == late
+        assert (first.context["older"], second.context["older"]) == ("2", None)
+        assert [row.pk for row in newest.context["rows"]] == [late[2], late[1]]
+        assert [row["deliveryId"] for row in table(file)] == [str(key) for key in late]
+
+    def test_are_found_by_a_part_of_the_recipient(self, member, url, late):
+        stop = Stop.objects.get(delivery=late[1], index=0)
+        Stop.objects.filter(pk=stop.pk).update(contact_name="José")
+
+        rows = member.get(url("deliveries"), {"status": "late", "q": "jose", "before": "x"}).context["rows"]
+
+        assert [row.pk for row in rows] == [late[1]]
 
 
 class TestHome:

@@ -4,6 +4,7 @@ import { Refused, Unreachable } from "../offline/server.js";
 import { keep, kept } from "./database.js";
 import { load, post } from "./server.js";
 import { store, update } from "./store.js";
+import { confirm } from "./updates.js";
 
 // Milliseconds and metres.
 const SEND = 5_000;
@@ -120,6 +121,14 @@ function judge({ kept, dropped, everySeconds }, sent) {
   if (unusable >= MOST_UNUSABLE) update({ location: "unusable" });
 }
 
+/** The answer of a report tells which state of the route the service has; none is known of one by itself. */
+async function compare({ routeUpdatedAt }) {
+  if (routeUpdatedAt === undefined || !store.state) return;
+  const { route } = store.state;
+  if (routeUpdatedAt !== (route?.updatedAt ?? null)) await load();
+  else if (route) confirm();
+}
+
 async function send() {
   const oldest = Date.now() - OLDEST;
   const { id } = store.state.driver;
@@ -128,7 +137,9 @@ async function send() {
   if (!some.length) return;
   try {
     const positions = [...doubted, ...some].map(({ driver, ...position }) => position);
-    judge(await post("positions/", { sentAt: new Date().toISOString(), positions }), positions);
+    const answer = await post("positions/", { sentAt: new Date().toISOString(), positions });
+    judge(answer, positions);
+    await compare(answer);
   } catch (error) {
     if (!(error instanceof Unreachable || error instanceof Refused)) throw error;
     every = SEND;

@@ -6,6 +6,7 @@ const REPORT = "report"; // delivery/looks.py
 // Milliseconds.
 const POLL = 10_000;
 const REFRESH = 60_000; // with a stream: a message can be lost
+const CONFIRMED = 600_000; // and while the answers of reports say that the route is the one that is shown
 const CHECK = 5_000;
 const SILENCE = 40_000; // the server sends a sign of life every 15 s
 const AGAIN = 30_000;
@@ -15,11 +16,17 @@ let isReady = false;
 let heard = 0;
 let opened = 0;
 let told = 0;
+let confirmed = -REFRESH; // when the route was
 let ticked = Date.now();
 
 function tell(changed) {
   told = Date.now();
   changed();
+}
+
+/** The service has the route as it is shown. */
+export function confirm() {
+  confirmed = Date.now();
 }
 
 function open(changed, report) {
@@ -51,7 +58,8 @@ export function startUpdates(changed, report) {
     ticked = now;
     const isClosed = source.readyState === EventSource.CLOSED;
     if (slept || (isClosed ? now - opened > AGAIN : now - heard > SILENCE)) open(changed, report);
-    if (slept || now - told >= (isReady ? REFRESH : POLL)) tell(changed);
+    const isConfirmed = Math.abs(now - confirmed) < REFRESH;
+    if (slept || now - told >= (!isReady ? POLL : isConfirmed ? CONFIRMED : REFRESH)) tell(changed);
   };
   open(changed, report);
   setInterval(check, CHECK);

@@ -21,6 +21,7 @@ from common.actors import actor, actor_name
 from common.api.heavy import heavy
 from common.files import table_files
 from common.postgresql.replica import may_be_old
+from common.webhooks.models import EventState
 from delivery import lifecycle, models, words
 from delivery.actions import moves
 from delivery.columns import DELIVERY
@@ -34,7 +35,7 @@ from delivery.refusals import refusal
 from delivery.sandbox import by_hand
 from panel import maps
 from panel.base import AccountView, LoggedInView
-from panel.filters import DeliveryFilter, all_rows, listed
+from panel.filters import all_rows, delivery_filter, listed
 
 _log = logging.getLogger(__name__)
 _WITH_FIELDS = ("position",)
@@ -47,7 +48,7 @@ class Deliveries(AccountView):
 
     @may_be_old
     def get(self, request: HttpRequest) -> HttpResponse:
-        shown = listed(DeliveryFilter, request.GET, self.deliveries, annotations={"due_at": due_at()})
+        shown = listed(delivery_filter(request.GET), request.GET, self.deliveries, annotations={"due_at": due_at()})
         prefetch_related_objects(shown["rows"], "driver", "stops")
         now = clock.now()
         for row in shown["rows"]:
@@ -65,7 +66,8 @@ class DeliveriesExport(AccountView):
         return table_files.response(request, "deliveries", columns=table_files.of_rows(DELIVERY), rows=self._rows())
 
     def _rows(self) -> Iterator[models.Delivery | str]:
-        for rows, searched_until in all_rows(DeliveryFilter, self.request.GET, self.deliveries):
+        query = self.request.GET
+        for rows, searched_until in all_rows(delivery_filter(query), query, self.deliveries):
             prefetch_related_objects(rows, "driver", "stops")
             yield from rows
             if searched_until:
@@ -134,6 +136,7 @@ class Delivery(AccountView):
             next_place=next_place,
             next_arrival=next((each.arrival for each in stops if each.stop == next_place), None),
             steps=steps,
+            without_url=any(step.event and step.event.state == EventState.UNADDRESSED for step in steps),
             requested_by=steps[-1].change.by,
             at_a=next((step.change.at for step in steps if step.change.trigger == found.trigger_at_a), None),
             live_ids=_ids(found, steps),

@@ -1,8 +1,8 @@
 """A seller's orders: the list and its file; the page of one, moving and cancelling it, and its invoices."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import datetime
+from itertools import pairwise
 from typing import Any
 from urllib.parse import urlencode
 
@@ -81,28 +81,10 @@ class OrdersExport(SellerView):
             yield from found
 
 
-@dataclass(frozen=True)
-class Step:
-    """A status on an order's way. `at`: when it was reached, None for one that was skipped or is ahead."""
-
-    status: Status
-    at: datetime | None
-    is_ahead: bool
-    is_current: bool
-
-
-def _steps(order: Order) -> list[Step]:
-    """The way of an order: without trouble the usual statuses, otherwise those that it had."""
-    reached: dict[Status, datetime] = {}
-    for entry in order.status_log.all():
-        reached.setdefault(Status(entry.status), entry.occurred_at)
+def _next_status(order: Order) -> Status | None:
+    """The usual status after that of the order; None after the last one, and for an order with trouble."""
     current = Status(order.status)
-    way = _WAY if current in _WAY else tuple(reached)
-    place = way.index(current)
-    return [
-        Step(status, reached.get(status), is_ahead=number > place, is_current=number == place)
-        for number, status in enumerate(way)
-    ]
+    return next((after for status, after in pairwise(_WAY) if status == current), None)
 
 
 class OrderPage(SellerView):
@@ -135,7 +117,7 @@ class OrderPage(SellerView):
             next_step=_next_step(order),
             foreign=[invoice for invoice in linked if invoice.is_foreign(own)],
             parcels=order.parcels,
-            steps=_steps(order),
+            next_status=_next_status(order),
             simulator=_shipment(order),
             label_form=LabelForm(),
             carriers=order.possible_carriers if self.request.user.has_perm("integration.assign_order") else (),

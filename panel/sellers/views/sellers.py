@@ -1,4 +1,4 @@
-"""Sellers of area B: bringing one in, its API keys, its settings and the sheet to hand over."""
+"""Sellers of area B: bringing one in, its API keys, e-mails to receivers and the sheet to hand over."""
 
 from django.contrib import messages
 from django.contrib.auth.mixins import PermissionRequiredMixin
@@ -14,7 +14,6 @@ from access.ciphertexts import FRESH_KEY
 from common import clock
 from common.accounts import Environment
 from common.actors import actor
-from common.mail import outbox
 from integration.accounts import keys, sellers
 from integration.errors import TooManyKeys
 from integration.models import ApiKey, Seller
@@ -94,15 +93,8 @@ class Revoke(KeysView):
         return redirect(self.url("seller"))
 
 
-class Settings(SellerView):
-    """What the seller's owners decide. Its members see it."""
-
-    def get(self, request: HttpRequest) -> HttpResponse:
-        return self.page(
-            "panel/seller_settings.html",
-            may_manage=teams.may_manage(user_of(request), self.seller),
-            has_mail_server=outbox.is_configured(),
-        )
+class ReceiverMails(SellerView):
+    """Whether receivers get e-mails, which the seller's owners decide on the page of its team."""
 
     def post(self, request: HttpRequest) -> HttpResponse:
         if not teams.may_manage(user_of(request), self.seller):
@@ -112,7 +104,7 @@ class Settings(SellerView):
         sellers.set_receiver_mails(seller=self.seller, are_on=are_on, by=actor(request), at=clock.now())
         text = _("E-mails to receivers are switched on.") if are_on else _("E-mails to receivers are switched off.")
         messages.success(request, text)
-        return redirect(self.url("seller_settings"))
+        return redirect(self.url("seller_team"))
 
 
 class NewSeller(LoggedInView, PermissionRequiredMixin):

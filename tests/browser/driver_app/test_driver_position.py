@@ -13,7 +13,8 @@ from delivery import looks
 from delivery.actions import drivers
 from delivery.drivers import devices as driver_devices
 from delivery.geo.distance import Point
-from delivery.models import DriverPosition
+from delivery.lifecycle import RouteStatus, Status
+from delivery.models import Delivery, DriverPosition
 from tests.browser.driver_app.driver_phone import DriverPhone
 from tests.browser.waiting import until
 from tests.factories import PICKUP, DeliveryFactory
@@ -137,6 +138,19 @@ class TestPosition:
         ana.page.get_by_role("button", name="Collected").wait_for()
 
         assert min(pauses(ana, 3)) < 4
+
+    def test_shows_the_route_of_which_no_message_came(self, open_phone):
+        ana = open_phone(on_duty=True, script=QUICK)
+        positions(ana, 1)
+        route = DeliveryFactory.create(accepted=True, driver=ana.driver)
+        collected = ana.page.get_by_role("button", name="Collected")
+
+        move_to(ana, north(15), accuracy=5)
+        collected.wait_for(timeout=5_000)
+        Delivery.objects.filter(pk=route.pk).update(route_status=RouteStatus.COLLECTED, status=Status.COLLECTED)
+        move_to(ana, north(30), accuracy=5)
+        collected.wait_for(state="detached", timeout=5_000)
+        assert ana.complaints == []
 
     def test_is_not_repeated_while_standing(self, open_phone):
         ana = open_phone(on_duty=True, script=OFTEN)  # for half a minute of the page

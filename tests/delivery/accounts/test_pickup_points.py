@@ -6,7 +6,7 @@ from django.utils import timezone
 from delivery.accounts import pickup_points
 from delivery.errors import PointChanged
 from delivery.geo.distance import Point
-from delivery.models import PickupPoint
+from delivery.models import AuditEntry, PickupPoint
 from tests.factories import BY, DROPOFFS, PICKUP, PickupPointFactory
 
 pytestmark = pytest.mark.django_db
@@ -69,6 +69,16 @@ class TestChange:
         change(pickup=point, by_staff=False, by=BY, at=NOW)
 
         assert state(point) == after
+
+    @pytest.mark.parametrize("change", [rename, move, deactivate])
+    def test_is_audited_with_who_made_it(self, change):
+        point = PickupPointFactory.create(**IN_USE)
+
+        change(pickup=point, by_staff=False, by="user ana", at=NOW)
+
+        entry = AuditEntry.objects.latest("pk")
+        name = "Centro" if change is rename else "Paulista"
+        assert (entry.by, entry.subject, entry.integrator) == ("user ana", name, point.integrator)
 
     @pytest.mark.parametrize(
         ("axis", "by", "after"),

@@ -12,9 +12,9 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from config.gathered_positions import GatheredPositions
-from delivery.actions import drivers
-from delivery.models import Driver, DriverDevice, DriverPosition, LatestPosition
-from tests.delivery.drivers.phones import Phone, phone
+from delivery.actions import deliveries, drivers
+from delivery.models import Delivery, Driver, DriverDevice, DriverPosition, LatestPosition
+from tests.delivery.drivers.phones import Phone, move, now, phone
 from tests.factories import BY, PICKUP, DeliveryFactory
 from tests.overlapping import overlap
 
@@ -112,6 +112,21 @@ class TestUsual:
 
         assert [send(ana, body)["kept"] for _time in range(2)] == [2, 0]
         assert DriverPosition.objects.count() == 3
+
+    def test_are_answered_with_the_version_of_the_route_that_the_state_has(self, ana):
+        def told():
+            (answer,) = GatheredPositions().together([environ(ana, report())])
+            assert answer is not None
+            return json.loads(answer.body)["routeUpdatedAt"]
+
+        assert told() is None
+        route = DeliveryFactory.create(accepted=True, driver=ana.driver)
+        accepted = told()
+        assert accepted == ana.state()["route"]["updatedAt"]
+        ana.post("moves/", {"sentAt": now(), "moves": [move(route)]})
+        assert accepted != told() == ana.state()["route"]["updatedAt"]
+        deliveries.cancel(delivery=Delivery.objects.get(pk=route.pk), reason="", by=BY, at=timezone.now())
+        assert told() == ana.state()["route"]["updatedAt"]  # the goods are to be brought back
 
     @pytest.mark.parametrize(("seconds", "is_written"), [(59, False), (61, True)])
     def test_record_the_use_of_the_phone_once_a_minute(self, ana, seconds, is_written):

@@ -1,7 +1,13 @@
 """Encryption of Web Push messages, and identification of their sender."""
 
+import json
+import re
+from datetime import UTC, datetime
+
 import pytest
+from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.asymmetric.utils import encode_dss_signature
 
 from delivery.drivers import web_push
 from tests.delivery.drivers.browsers import decoded, encoded
@@ -41,6 +47,28 @@ class TestEncrypt:
 
         assert first[:16] != second[:16]
         assert first[21:86] != second[21:86]
+
+
+def test_the_sender_is_named_by_a_signed_token_of_rfc_8292():
+    key = web_push.private_key(SENDER)
+
+    header = web_push.authorization(
+        "https://push.example:8443/send/1?x",
+        key=key,
+        subject="mailto:a@example.com",
+        at=datetime(2026, 3, 1, tzinfo=UTC),
+    )
+
+    parts = re.fullmatch(r"vapid t=(.+), k=(.+)", header)
+    assert parts
+    token, shown = parts.groups()
+    about, claims, signature = map(decoded, token.split("."))
+    assert json.loads(about) == {"typ": "JWT", "alg": "ES256"}
+    assert json.loads(claims).items() >= {"aud": "https://push.example:8443", "sub": "mailto:a@example.com"}.items()
+    numbers = (int.from_bytes(signature[part], "big") for part in (slice(32), slice(32, 64)))
+    signed = token.rpartition(".")[0].encode()
+    key.public_key().verify(encode_dss_signature(*numbers), signed, ec.ECDSA(hashes.SHA256()))
+    assert shown == web_push.public_key(key)
 
 
 class TestKeys:

@@ -200,11 +200,12 @@ class TestAFileOfOpenAddresses:
         }  # fmt: skip  # a feature
         feature = {"type": "Feature", "properties": properties}
         point = {"geometry": {"type": "Point", "coordinates": [-46.6529, -23.5531]}}
-        lines = [{**feature, **point}, {**feature, "geometry": None}]
+        lines = [json.dumps({**feature, **point}), json.dumps({**feature, "geometry": None}), "[" * 60_000]
 
-        answer, _told = run(content="\n".join(map(json.dumps, lines)), name="a.geojson")
+        answer, _told = run(content="\n".join(lines), name="a.geojson")
 
-        assert answer["problems"] == [{"line": 2, "problem": "The line is no GeoJSON feature with a point."}]
+        problem = "The line is no GeoJSON feature with a point."
+        assert answer["problems"] == [{"line": line, "problem": problem} for line in (2, 3)]
         assert address_table.find(ADDRESS) == PLACE
 
     def test_without_cities_needs_the_city(self, run):

@@ -159,6 +159,16 @@ class TestInvoices:
         assert self.linked() == [(99, "reference")]
         assert tracked(api, ACCESS_KEY) == tracked(api, "123") == [Order.objects.get(cost=99).pk]
 
+    def test_of_several_all_are_linked_to_the_later_one(self, api, seller):
+        create(api, invoice=None)
+        for number in (1, 2):
+            send_invoice(seller, nfe_xml(items=("A-1",), key=access_key(number)).encode())
+        cancel(api)
+
+        create(api, orderCost=99, invoice=None)
+
+        assert self.linked() == [(99, "reference")] * 2
+
     def test_that_come_later_are_linked_to_it_alone(self, api, seller, later):
         send_invoice(seller, nfe_xml(items=("A-1",)).encode())
         send_invoice(seller, nfe_xml(items=("A-1",)).encode())

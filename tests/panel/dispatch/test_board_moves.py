@@ -71,7 +71,7 @@ class TestMoves:
         collect = reverse("panel:board_move", args=[shop.delivery.pk, "collect"])
         dispatcher.post(collect, HTTP_ROTA_LEAVING="yes")
 
-        first, second = (dispatcher.get(reverse("panel:home")).content.decode() for _visit in range(2))
+        first, second = (dispatcher.get(reverse("panel:drivers")).content.decode() for _visit in range(2))
 
         assert f"{shop.integrator.name} …{str(shop.delivery.pk)[-6:]}: Cannot collect while" in first
         assert "Cannot collect" not in second

@@ -182,6 +182,17 @@ class TestHistory:
             ("accept", acceptance), ("offer", None), ("request", request),
         ]  # fmt: skip  # a table
 
+    def test_says_once_that_no_url_was_set(self, member, url, shop):
+        delivery = DeliveryFactory.create(token=shop.token, accepted=True)
+        said, mark = "no webhook URL was set", "No URL was set"
+        before = member.get(url("delivery", delivery.pk)).content.decode()
+        delivery.events.update(state="sent")
+
+        after = member.get(url("delivery", delivery.pk)).content.decode()
+
+        assert [page.count(said) for page in (before, after)] == [1, 0]
+        assert mark not in before
+
 
 class TestWays:
     def test_lead_dispatchers_to_the_route_on_the_board_while_it_is_there(self, as_role, url, shop):

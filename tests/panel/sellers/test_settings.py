@@ -13,7 +13,7 @@ def are_mailed():
 
 class TestMailsToReceivers:
     def test_are_switched_on_and_off_by_an_owner(self, member, seller):
-        page = url("seller_settings", seller)
+        page = url("seller_mails", seller)
         before = are_mailed()
 
         answers = [said(member.post(page, {"mails": each}, follow=True)) for each in ("on", "off", "on")]
@@ -25,16 +25,15 @@ class TestMailsToReceivers:
     def test_are_seen_by_other_members(self, member, seller):
         SellerMembership.objects.create(seller=seller, user=User.objects.create(username="owner"), role=Role.OWNER)
         SellerMembership.objects.filter(user__username="member").update(role=Role.MEMBER)
-        page = url("seller_settings", seller)
 
-        content = member.get(page).content.decode()
-        response = member.post(page, {"mails": "on"})
+        content = member.get(url("seller_team", seller)).content.decode()
+        response = member.post(url("seller_mails", seller), {"mails": "on"})
 
         assert "Owners switch them on and off." in content
         assert 'name="mails"' not in content
         assert (response.status_code, are_mailed()) == (403, False)
 
     def test_stay_as_they_are_while_the_seller_is_suspended(self, member, seller, suspended_seller):
-        response = member.post(url("seller_settings", seller), {"mails": "on"}, follow=True)
+        response = member.post(url("seller_mails", seller), {"mails": "on"}, follow=True)
 
         assert ("suspended" in said(response), are_mailed()) == (True, False)

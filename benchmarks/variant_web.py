@@ -1,0 +1,27 @@
+"""`python -m`: the web server with the things changed that CHANGES names, for `benchmarks.tail`."""
+
+import gc
+import os
+import sys
+
+import config.server.rsgi
+from config.server import web
+
+
+def _apply(change: str) -> None:
+    name, _, value = change.partition("=")
+    match name:
+        case "threads":
+            config.server.rsgi.application.threads = int(value)
+        case "switch_ms":
+            sys.setswitchinterval(float(value) / 1000)
+        case "no_gc":
+            gc.disable()
+        case _:
+            raise SystemExit(f"No such change: {change}")
+
+
+if __name__ == "__main__":
+    for each in os.environ["CHANGES"].split():
+        _apply(each)
+    web.main()
