@@ -33,8 +33,8 @@ OF_PLACE = {
 OF_INSTALLATION = {
     "admin/integration/order/movements.html", "admin/suspension/change_form.html",
     "mail/alert_failing.txt", "mail/alert_off.txt", "mail/alert_recovered.txt", "mfa/index.html",
-    "panel/activity.html", "panel/alerts.html", "panel/connection.html", "panel/drafts.html", "panel/seller_drafts.html",
-    "panel/event_attempts.html", "panel/events.html",
+    "panel/activity.html", "panel/alerts.html", "panel/connection.html", "panel/drafts.html",
+    "panel/seller_drafts.html", "panel/event_attempts.html", "panel/events.html",
     "panel/events_progress.html", "panel/key_state.html", "panel/list.html", "panel/personal_data.html",
     "panel/personal_data_rows.html", "panel/recover.html", "panel/refused_call.html", "panel/refused_calls.html",
     "panel/seller.html", "panel/seller_sheet.html", "panel/sheet.html", "panel/suspended.html", "panel/team.html",
