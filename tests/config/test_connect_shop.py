@@ -69,7 +69,7 @@ class TestConnectShop:
         connection = SellerConnection.objects.get()
         assert (code, list(answer)) == (0, ["connection", "url", "secret"])
         assert answer["url"] == f"https://rota.example/api/integration/connections/{connection.pk}"
-        assert (connection.company.document, connection.service) == (COMPANY, "next")
+        assert (connection.company, connection.service) == (seller.companies.get(), "next")
         assert (connection.environment, connection.dimensions) == ("sandbox", "20x15x10,1")
         assert post(connection, order(), secret=answer["secret"]).json()["result"] == "order"
 
