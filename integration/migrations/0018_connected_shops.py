@@ -147,6 +147,4 @@ class Migration(migrations.Migration):
             model_name='reception',
             index=models.Index(fields=['connection', '-id'], name='seller_reception_newest'),
         ),
-        # Keys of connections are looked for whole: Django's further index, for beginnings of texts, has no use.
-        migrations.RunSQL('DROP INDEX IF EXISTS integration_connection_id_f4a0a737_like', migrations.RunSQL.noop),
     ]
