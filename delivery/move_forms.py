@@ -20,6 +20,8 @@ class MoveForm(forms.Form):
 
     `reasons`: the codes of a failure with their names, to choose `code` from; empty for other moves.
 
+    `at`: the point, if only one is possible.
+
     `driver` is the field for choosing a driver, which the admin and the board build differently; without one the form
     has no such field.
     """
@@ -27,6 +29,7 @@ class MoveForm(forms.Form):
     def __init__(self, name: str, delivery: Delivery, driver: forms.Field | None = None) -> None:
         super().__init__(auto_id=f"{name}_%s")
         self.name = name
+        self.at = ""
         self.label = moves.described(name, delivery).label
         self.reasons = [*words.FAILURES.items()] if "code" in moves.MOVES[name].fields else []
         points = moves.points(name, delivery)
@@ -47,7 +50,7 @@ class MoveForm(forms.Form):
             del self.fields["point"]
         elif "point" in self.fields and (only := moves.only_point(name, delivery)):
             self.fields["point"].widget = forms.HiddenInput()  # nothing is to be chosen
-            self.fields["point"].initial = only
+            self.fields["point"].initial = self.at = only
 
 
 def driver_label(driver: Driver, *, at: datetime) -> str:

@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from django import template
+from django.contrib import admin
 from django.utils import timezone
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
@@ -22,12 +23,13 @@ from common.brazil import formats, phones, zones
 from common.columns import State
 from common.fields import composed, folded
 from common.http_requests import browser_name
+from common.shops.drafts import Reason, Result
+from common.shops.models import ShopReception
+from common.shops.words import LOOKS, REASONS, RESULTS
 from common.webhooks.models import STATE_COLOURS, STATE_NAMES
 from delivery import columns, words
 from delivery.alerts.chats import SERVICES
-from delivery.connections.drafts import Reason, Result
-from delivery.connections.models import Reception
-from delivery.connections.words import LOOKS, REASONS, RESULTS, missing
+from delivery.connections.words import missing
 from delivery.models import AuditAction, AuditEntry, Delivery, Integrator, Stop, Transition
 from delivery.windows import Window
 from delivery.words import text_of_simulator
@@ -62,18 +64,18 @@ def missing_text(code: str) -> str:
 
 
 @register.filter
-def result_name(reception: Reception) -> Any:
+def result_name(reception: ShopReception) -> Any:
     """What has become of an order that a shop has posted."""
     return RESULTS[Result(reception.result)]
 
 
 @register.filter
-def result_look(reception: Reception) -> str:
+def result_look(reception: ShopReception) -> str:
     return LOOKS.get(Result(reception.result), "")
 
 
 @register.filter
-def reason_name(reception: Reception) -> Any:
+def reason_name(reception: ShopReception) -> Any:
     """Why an order that a shop has posted was ignored or refused."""
     return REASONS.get(Reason(reception.reason), "")
 
@@ -327,6 +329,14 @@ def without(context: template.Context, name: str) -> str:
     """The page's own query string without a filter, from the first page."""
     more = ("since", "until") if name == "period" else ()
     return with_query(context, **dict.fromkeys((name, *more, "before", "page")))
+
+
+@register.simple_tag
+def admin_list_name(opts: Any) -> str:
+    """What the admin's pages call the list of a model. `opts`: those of its ModelAdmin."""
+    site: Any = admin.site
+    name: str = site.name_of(opts)
+    return name
 
 
 @register.simple_tag(takes_context=True)

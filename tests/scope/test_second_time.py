@@ -44,6 +44,8 @@ from delivery.streets.models import Choice
 from integration.accounts import keys, sellers
 from integration.actions.orders import Details
 from integration.carriers import actions as carriers
+from integration.connections import actions as seller_shops
+from integration.connections import drafts as seller_drafts
 from integration.invoices import actions as invoices
 from integration.lifecycle import Status as OrderStatus
 from integration.manifests import actions as manifests
@@ -118,6 +120,8 @@ AGAIN: dict[str, tuple[set[str], str]] = {
         {"delivery_pushsubscription.ciphertext", "delivery_pushsubscription.created_at"}, _SECRET),
     "delivery.receivers.actions.record": ({"new mail_message"}, _INNER),
     "integration.accounts.keys.authenticate": ({"integration_apikey.last_used_at"}, _LAST_USE),
+    "integration.connections.actions.change_secret": ({"integration_connection.secret_ciphertext"}, _SECRET),
+    "integration.connections.actions.connect": ({"new integration_connection"}, _ANOTHER),
     "integration.accounts.keys.issue": ({"new integration_apikey"}, _ANOTHER),
     "integration.actions.webhooks.set_authentication": (
         {"new integration_endpointchange", "integration_webhookendpoint.authentication_ciphertext"}, _SECRET),
@@ -312,6 +316,7 @@ def prepared(world: World) -> list[tuple[Step, ...]]:
     opened = {"delivery": accepted, "point": "", "made_at": world.now - _LATER}
     hours = Step(service_hours.save, {"hours": Late(row)})
     shop = connections.Settings("Another", a.more["connection"].pickup)
+    seller_shop = seller_shops.Settings("Another", s["seller"].companies.get())
 
     def renamed(found: Any) -> Late:
         def make() -> Any:
@@ -350,6 +355,12 @@ def prepared(world: World) -> list[tuple[Step, ...]]:
         (Step(connections.change, {"connection": a.more["connection"], "settings": shop}),),
         (Step(connections.change_secret, {"connection": a.more["connection"]}),),
         (Step(connections.remove, {"connection": a.more["connection"]}),),
+        (Step(seller_shops.connect, {"seller": s["seller"], "environment": "live", "platform": Platform.YAMPI,
+                                     "settings": seller_shop}),),
+        (Step(seller_shops.change, {"connection": s["connection"], "settings": seller_shop}),),
+        (Step(seller_shops.change_secret, {"connection": s["connection"]}),),
+        (Step(seller_shops.remove, {"connection": s["connection"]}),),
+        (Step(seller_drafts.make, {"draft": s["shop_order"], "payload": None, "seen": None}),),
         (Step(drafts.request, {"draft": a.more["shop_order"], "agreed": None}),),
         (Step(streets.choose, {"choice": Choice.OPENSTREETMAP}),),
         (Step(by_hand.perform, {"order": s["test_order"], "to": OrderStatus.COLLECTED, "details": Details()}),),
@@ -461,18 +472,11 @@ def that_change() -> list[str]:
     return sorted((called | by) - ELSEWHERE.keys())
 
 
-@pytest.fixture(scope="module", params=that_change())
-def name(request: pytest.FixtureRequest) -> str:
-    return str(request.param)
-
-
-@pytest.fixture(scope="module")
-def found(name: str, world: World) -> list[Again]:
-    return [again for again in that_write(name, world) if again.written]
-
-
-def test_changes_nothing_more_the_second_time(name: str, found: list[Again]) -> None:
+@pytest.mark.parametrize("name", that_change())
+def test_changes_nothing_more_the_second_time_and_wakes_a_worker_once_it_has_committed(name: str, world: World) -> None:
     may_change, _reason = AGAIN.get(name, (set(), ""))
+
+    found = [again for again in that_write(name, world) if again.written]
 
     has_actor = "by" in inspect.signature(functions()[name]).parameters
     assert found or not has_actor, "records who makes a change: add to `prepared` what it changes, or to ELSEWHERE"
@@ -480,10 +484,6 @@ def test_changes_nothing_more_the_second_time(name: str, found: list[Again]) -> 
         assert is_documented(again.error) or name in _CHECKED_BY_THE_CALLER, repr(again.error)
         assert again.changed - may_change == set(), f"after {again.written}"
         assert may_change or again.told == [], "tells of what has not changed"
-
-
-def test_wakes_a_worker_for_what_is_due_and_not_before_it_has_committed(name: str, found: list[Again]) -> None:
-    for again in found:
         assert again.early == [] or name in _THAT_COMMIT
         for area in ("delivery", "integration"):
             due = {f"new {area}_webhookevent", f"new {area}_webhookqueueitem", f"{area}_webhookqueueitem.due_at"}
