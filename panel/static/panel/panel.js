@@ -1,4 +1,4 @@
-// Copying, dialogs, the menu on phones, forms that are sent once. Without scripts all pages but the board work, without copying.
+// Copying, forms that are sent once. Without scripts all pages but the board work, without copying.
 "use strict";
 
 document.addEventListener("click", (event) => {
@@ -14,15 +14,7 @@ document.addEventListener("click", (event) => {
     if (navigator.clipboard) navigator.clipboard.writeText(source.textContent).then(done);
     else getSelection().selectAllChildren(source);
   }
-  const unfold = event.target.closest(".unfold");
-  if (unfold) {
-    const open = unfold.closest(".side").classList.toggle("open");
-    unfold.setAttribute("aria-expanded", String(open));
-  }
   if (event.target.closest("[data-print]")) print();
-  const opens = event.target.closest("[data-opens]");
-  if (opens) document.getElementById(opens.dataset.opens).showModal();
-  if (event.target.closest("[data-closes]")) event.target.closest("dialog").close();
 });
 
 // Prevents that a form which changes something is sent twice.
@@ -60,6 +52,16 @@ document.addEventListener("change", (event) => {
   for (const box of document.querySelectorAll(`input[type=checkbox][name="${selects}"]`)) box.checked = event.target.checked;
 });
 
+// How many are ticked of a name.
+function count() {
+  for (const note of document.querySelectorAll("[data-counts]")) {
+    const ticks = document.querySelectorAll(`input[type=checkbox][name="${note.dataset.counts}"]:checked`).length;
+    note.textContent = ticks === 1 ? note.dataset.one : note.dataset.many.replace("#", ticks);
+  }
+}
+document.addEventListener("change", count);
+window.addEventListener("pageshow", count); // back from another page, with what was ticked
+
 // What is ticked, unfolded and scrolled sideways stays so when live.js replaces a part of the page.
 const ticked = new Set();
 const unfolded = new Set();
@@ -83,6 +85,7 @@ document.addEventListener("htmx:oobAfterSwap", () => {
   scrolled.clear();
   for (const id of unfolded) document.getElementById(id)?.setAttribute("open", "");
   for (const box of document.querySelectorAll("input[type=checkbox][form]")) box.checked = ticked.has(box.value);
+  count();
 });
 
 // Filters apply when an option is chosen, and shortly after the last letter. Empty ones are not in the address.
