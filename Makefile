@@ -50,12 +50,14 @@ test-clients: .venv/.ready
 bench: .venv/.ready node_modules/.ready var/bench/api_peer/.ready
 	@$(BIN)/python -W ignore -m benchmarks api $(ARGS)
 
-# The same for four calls beside FastAPI with pydantic and SQLAlchemy's ORM, as their documentation has them written.
+# The same for four of the calls beside FastAPI with pydantic and SQLAlchemy's ORM, as their documentation has them written. What
+# the peer leaves out is printed below the tables.
 bench-orm: .venv/.ready node_modules/.ready var/bench/orm_peer/.ready
 	@$(BIN)/python -W ignore -m benchmarks api-orm $(ARGS)
 
-# About five minutes: CPU time of the calls in this state, compared with the last release, or with BASE=COMMIT. Fails if a call takes
-# more than 1.05 times as much. Its last line is for the note of the change. Other load makes a false failure possible.
+# About six minutes: CPU time of the calls in this state, compared with the last release, or with BASE=COMMIT, and of orders with an
+# endpoint beside those without one. Fails if a call takes more than 1.05 times as much. Its last line is for the note of the
+# change. Other load makes a false failure possible.
 bench-check: .venv/.ready node_modules/.ready
 	@$(BIN)/python -W ignore -m benchmarks check $(BASE)
 

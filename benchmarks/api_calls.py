@@ -19,6 +19,7 @@ NAMES = (
     "quotation-delivery",
     "request-delivery",
     "info-delivery",
+    "info-delivery-accepted",
     "location-delivery",
     "shipping/quote",
     "orders",
@@ -38,49 +39,17 @@ class Call(NamedTuple):
     def headers(self) -> dict[str, str]:
         return {"Authorization": self.authorization, "Content-Type": "application/json"}
 
-    @property
-    def content(self) -> bytes:
-        """The body, unlike that of any other call."""
-        return self.body.replace(FRESH, fresh()).encode()
+    def content(self, text: str = "") -> bytes:
+        """The body, with this text for FRESH or unlike that of any other call."""
+        return self.body.replace(FRESH, text or fresh()).encode()
 
-    def send(self, base: str) -> Any:
-        """The JSON of the answer. Raises requests.HTTPError unless the call succeeds."""
+    def send(self, base: str, text: str = "") -> tuple[int, Any]:
+        """Status and JSON of the answer. `text`: for FRESH. Raises requests.HTTPError unless the call succeeds."""
         answer = requests.request(
-            self.method, f"{base}{self.path}", data=self.content, headers=self.headers, timeout=10
+            self.method, f"{base}{self.path}", data=self.content(text), headers=self.headers, timeout=10
         )
         answer.raise_for_status()
-        return answer.json()
-
-
-def prepare(base: str, *, token: str, key: str, accept: Callable[[str], None]) -> dict[str, Call]:
-    """Create at the server what the calls read, and return the calls by name.
-
-    `accept` has the delivery with this deliveryId accepted by a driver with a recent position.
-    """
-    area_a, area_b = f"Bearer {token}", f"Basic {key}"
-    sent = payload(stops=3)
-    for dropoff in sent["dropoffs"]:
-        dropoff["externalId"] += f"-{FRESH}"
-    delivery = json.dumps(sent)
-    order = json.dumps(order_body(orderId=f"A-{FRESH}", trackingCode=f"T-{FRESH}"))
-    package = {"width": "20", "height": "30", "length": "40", "weight": 2.5, "declared_amount": 20_000}
-    quote = json.dumps({"origin": "01310100", "destination": "20040002", **package})
-    request_delivery = Call("POST", "/api/request-delivery", delivery, area_a)
-    create_order = Call("POST", "/api/integration/orders", order, area_b)
-    offered, accepted = (request_delivery.send(base)["deliveryId"] for _number in range(2))
-    accept(accepted)
-    order_id = create_order.send(base)["tracking_code"].replace("T-", "A-")
-    tracking = f"/api/integration/orders/tracking?type=order_number&value={order_id}"
-    calls = [
-        Call("POST", "/api/quotation-delivery", delivery, area_a),
-        request_delivery,
-        Call("GET", f"/api/info-delivery/{offered}", "", area_a),
-        Call("GET", f"/api/location-delivery/{accepted}", "", area_a),
-        Call("POST", "/api/integration/shipping/quote", quote, area_b),
-        create_order,
-        Call("GET", tracking, "", area_b),
-    ]
-    return dict(zip(NAMES, calls, strict=True))
+        return answer.status_code, answer.json()
 
 
 def fresh() -> str:
@@ -92,21 +61,45 @@ def fresh() -> str:
     return f"{secrets.token_hex(3)}-"
 
 
-def check_same_answers(calls: dict[str, Call], base: str, others: dict[str, Call], other_base: str) -> None:
-    """Make each call once at both servers. Raises RuntimeError if the answers differ in their keys or types."""
-    for name, call in calls.items():
-        found, other = _shape(call.send(base)), _shape(others[name].send(other_base))
-        if found != other:
-            raise RuntimeError(f"The answers to {name} differ: {found} at {base}, {other} at {other_base}")
+# In place of FRESH in what is read, the same at all servers.
+_READ = fresh()
 
 
-def _shape(value: Any) -> Any:
-    """The keys of a JSON value, and the types of its leaves. Integers and other numbers are one type."""
-    if isinstance(value, dict):
-        return {key: _shape(each) for key, each in value.items()}
-    if isinstance(value, list):
-        return [_shape(each) for each in value]
-    return "number" if isinstance(value, int | float) and not isinstance(value, bool) else type(value).__name__
+def prepare(base: str, *, token: str, key: str, accept: Callable[[str], None]) -> dict[str, Call]:
+    """Create at the server what the calls read, the same at each server, and return the calls by name.
+
+    `accept` has the delivery with this deliveryId accepted by a driver with a recent position.
+    """
+    area_a, area_b = f"Bearer {token}", f"Basic {key}"
+    sent = payload(stops=3)
+    for dropoff in sent["dropoffs"]:
+        dropoff["externalId"] += f"-{FRESH}"
+    delivery = json.dumps(sent)
+    package = {"width": "20", "height": "30", "length": "40", "weight": 2.5, "declared_amount": 20_000}
+    quote = json.dumps({"origin": "01310100", "destination": "20040002", **package})
+    request_delivery = Call("POST", "/api/request-delivery", delivery, area_a)
+    create_order = order_with(key)
+    offered, accepted = (request_delivery.send(base, f"{_READ}{number}")[1]["deliveryId"] for number in range(2))
+    accept(accepted)
+    create_order.send(base, f"{_READ}0")
+    tracking = f"/api/integration/orders/tracking?type=order_number&value=A-{_READ}0"
+    calls = [
+        Call("POST", "/api/quotation-delivery", delivery, area_a),
+        request_delivery,
+        Call("GET", f"/api/info-delivery/{offered}", "", area_a),
+        Call("GET", f"/api/info-delivery/{accepted}", "", area_a),
+        Call("GET", f"/api/location-delivery/{accepted}", "", area_a),
+        Call("POST", "/api/integration/shipping/quote", quote, area_b),
+        create_order,
+        Call("GET", tracking, "", area_b),
+    ]
+    return dict(zip(NAMES, calls, strict=True))
+
+
+def order_with(key: str, **changes: Any) -> Call:
+    """The creation of an order with this API key. `changes` replace keys of the body."""
+    body = order_body(orderId=f"A-{FRESH}", trackingCode=f"T-{FRESH}", **changes)
+    return Call("POST", "/api/integration/orders", json.dumps(body), f"Basic {key}")
 
 
 def statements(call: Call) -> int:
@@ -121,7 +114,7 @@ def statements(call: Call) -> int:
     path, _mark, query = call.path.partition("?")
 
     def act() -> None:
-        ask(call.method, path, call.headers, query, content=call.content)
+        ask(call.method, path, call.headers, query, content=call.content())
 
     act()  # writes the time of the credential's last use, which is done once a minute
     with connection.execute_wrapper(counted):

@@ -104,7 +104,7 @@ class Servers(Group):
     DATABASE_PREPARE: bool = _variable(
         True,
         "0 where a connection pooler between the service and PostgreSQL does not support prepared statements "
-        "(PgBouncer does from 1.21, with `max_prepared_statements`)",
+        "(PgBouncer does from 1.22, with `max_prepared_statements`)",
     )
     DATABASE_STATEMENT_SECONDS: float = _variable(
         0,

@@ -310,17 +310,11 @@ UNFOLD: dict[str, Any] = {
     "SITE_TITLE": "Rota",
     "SITE_FAVICONS": [{"rel": "icon", "type": "image/svg+xml", "href": partial(_static, "panel/icon.svg")}],
     "SITE_HEADER": "Rota",
-    "SITE_ICON": partial(_static, "panel/icon.svg"),
-    "SITE_URL": "/panel/",
-    "SITE_SUBHEADER": "config.site.subheader",
-    "SHOW_BACK_BUTTON": True,
-    "SHOW_LANGUAGES": True,
     # Unfold would write the colours as an inline style, which the policy forbids; they are in config/admin.css.
     "COLORS": lambda _request: {},
     "STYLES": [partial(_static, "config/admin.css")],
-    "SCRIPTS": [partial(_static, "config/admin.js")],
+    "SCRIPTS": [partial(_static, "panel/theme.js"), partial(_static, "config/admin.js")],
     "DASHBOARD_CALLBACK": "config.start_page.context",
-    "SIDEBAR": {"navigation": "config.site.sidebar"},
 }
 
 # --- E-mail ----------------------------------------------------------------------------------------------------------

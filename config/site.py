@@ -1,4 +1,4 @@
-"""The admin site: Unfold's, with the product's log-in and without unused URLs, and its sidebar."""
+"""The admin site: Unfold's, with the product's log-in and without unused URLs, and the groups of its lists."""
 
 import logging
 from collections.abc import Callable, Iterable
@@ -18,14 +18,10 @@ from django.db import DataError
 from django.db.models import Model
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
-from django.template.loader import render_to_string
 from django.template.response import SimpleTemplateResponse
 from django.urls import URLPattern, reverse
 from django.utils.decorators import method_decorator
-from django.utils.html import format_html
-from django.utils.safestring import SafeString
 from django.utils.text import capfirst
-from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from pghistory.models import Events
 from unfold.sites import UnfoldAdminSite
@@ -63,8 +59,6 @@ from integration.models import (
 )
 from integration.models import WebhookEndpoint as EndpointOfSeller
 from integration.models import WebhookEvent as EventOfOrder
-from panel.pages import Entry, Menu, entries_for
-from panel.templatetags.panel import zone_of_frame
 
 _log = logging.getLogger(__name__)
 # "View on site" loads any object without checking a permission, and no model here has such a page. Passwords are
@@ -125,12 +119,16 @@ def _passed_own_code(error: Exception) -> bool:
 class Site(UnfoldAdminSite):
     """The default admin site (`config.apps.AdminConfig`)."""
 
-    index_title = _("Overview")
+    index_title = _("Admin")
     empty_value_display = NOTHING
 
     def groups(self, request: HttpRequest) -> list[dict[str, Any]]:
-        """The groups of lists in the menu."""
+        """The groups of lists, for the menu and the search of the panel."""
         return groups(request)
+
+    def name_of(self, opts: Any) -> str:
+        """What pages call the list of a model."""
+        return name_of(opts)
 
     def get_urls(self) -> list[URLPattern]:
         return [url for url in super().get_urls() if getattr(url, "name", None) not in _NOT_SERVED]
@@ -148,41 +146,21 @@ class Site(UnfoldAdminSite):
         return redirect("account_change_password")
 
 
-# Each group's entries: a symbol of Material Symbols, and what is listed.
-_GROUPS: list[tuple[Any, list[tuple[str, type[Model]]]]] = [
-    (
-        _("Deliveries"),
-        [
-            ("local_shipping", Delivery), ("history", Transition), ("tune", DispatchRules), ("schedule", ServiceHours),
-        ],
-    ),
-    (_("Drivers"), [("two_wheeler", Driver), ("pin_drop", DriverPosition)]),
-    (_("Accounts & tokens"), [("storefront", Integrator), ("key", Token), ("fact_check", AuditEntry)]),
-    (_("Webhooks"), [("webhook", WebhookEndpoint), ("send", WebhookEvent)]),
-    (_("Webhooks of sellers"), [("webhook", EndpointOfSeller), ("send", EventOfOrder)]),
-    (
-        _("Sellers & orders"),
-        [
-            ("shopping_cart", Order), ("pallet", Manifest), ("receipt_long", Invoice), ("store", Seller),
-            ("apartment", Company), ("vpn_key", ApiKey),
-        ],
-    ),
-    (
-        _("Carriers"),
-        [
-            ("local_shipping", Carrier), ("rule", CarrierRule), ("vpn_key", CarrierKey), ("block", RefusedCarrierCall),
-        ],
-    ),
-    (
-        _("Prices"),
-        [
-            ("payments", Tariff), ("table_chart", FreightRate), ("tune", FreightParameters), ("history", Events),
-        ],
-    ),
-    (_("People"), [("person", User), ("group", Group), ("phonelink_lock", Authenticator), ("mail", Message)]),
-]  # fmt: skip  # a table reads as one
-
-
+# What the service writes by itself and the panel shows where it belongs: lists for those who look into the database.
+_RAW: set[type[Model]] = {
+    Transition, DriverPosition, AuditEntry, WebhookEndpoint, WebhookEvent, EndpointOfSeller, EventOfOrder, Events,
+}  # fmt: skip  # a list of names
+_GROUPS: list[tuple[Any, list[type[Model]]]] = [
+    (_("Prices"), [Tariff, FreightRate, FreightParameters, Events]),
+    (_("Deliveries"), [Delivery, DispatchRules, ServiceHours, Transition]),
+    (_("Drivers"), [Driver, DriverPosition]),
+    (_("Accounts & tokens"), [Integrator, Token, AuditEntry]),
+    (_("Webhooks"), [WebhookEndpoint, WebhookEvent]),
+    (_("Sellers & orders"), [Order, Manifest, Invoice, Seller, Company, ApiKey]),
+    (_("Webhooks of sellers"), [EndpointOfSeller, EventOfOrder]),
+    (_("Carriers"), [Carrier, CarrierRule, CarrierKey, RefusedCarrierCall]),
+    (_("People"), [User, Group, Authenticator, Message]),
+]
 # Where the model's own name is not the one for people.
 _NAMES: dict[type[Model], Any] = {
     Authenticator: _("Two-step verification"),
@@ -195,40 +173,21 @@ _NAMES: dict[type[Model], Any] = {
 }
 
 
-def subheader(_request: HttpRequest) -> str:
-    """Whose time the admin tells."""
-    return zone_of_frame()
-
-
-def _with_drawing(entry: Entry) -> SafeString:
-    """Unfold's own icons are letters of a font."""
-    drawing = render_to_string(entry.page.drawing)
-    return format_html('<span class="flex gap-3 items-center">{}{}</span>', drawing, entry.title)
-
-
-def sidebar(request: HttpRequest) -> list[dict[str, Any]]:
-    """The panel's entries, then groups of the admin's lists: what this user may view. Empty groups are left out."""
-    pages = [
-        {"title": _with_drawing(entry), "link": entry.address(), "active": False}
-        for entry in entries_for(request.user)
-        if entry.page.menu == Menu.ALL
-    ]
-    start = {"title": gettext("Admin"), "icon": "settings", "link": reverse("admin:index")}
-    return [{"title": None, "items": [*pages, start]}, *groups(request)]
+def name_of(opts: Any) -> str:
+    """What pages call the list of a model. `opts`: those of its ModelAdmin."""
+    return capfirst(str(_NAMES.get(opts.model, opts.verbose_name_plural)))
 
 
 def groups(request: HttpRequest) -> list[dict[str, Any]]:
-    """The groups of the admin's lists that this user may view."""
-    found = [
-        {"title": title, "collapsible": True, "items": list(_entries(request, models))} for title, models in _GROUPS
-    ]
-    return [group for group in found if group["items"]]
+    """The groups of the admin's lists that this user works with, each entry with its name and address."""
+    found = [{"title": title, "entries": list(_entries(request, models))} for title, models in _GROUPS]
+    return [group for group in found if group["entries"]]
 
 
-def _entries(request: HttpRequest, models: list[tuple[str, type[Model]]]) -> Iterable[dict[str, Any]]:
-    for symbol, model in models:
-        if admin.site.get_model_admin(model).has_view_permission(request):
-            opts = admin.site.get_model_admin(model).opts
-            link = reverse(f"admin:{opts.app_label}_{opts.model_name}_changelist")
-            name = _NAMES.get(model, opts.verbose_name_plural)
-            yield {"title": capfirst(str(name)), "icon": symbol, "link": link}
+def _entries(request: HttpRequest, models: list[type[Model]]) -> Iterable[dict[str, Any]]:
+    sees_raw = getattr(request.user, "is_superuser", False)
+    for model in models:
+        screen = admin.site.get_model_admin(model)
+        if screen.has_view_permission(request) and (sees_raw or model not in _RAW):
+            link = reverse(f"admin:{screen.opts.app_label}_{screen.opts.model_name}_changelist")
+            yield {"title": name_of(screen.opts), "link": link}

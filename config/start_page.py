@@ -1,8 +1,9 @@
-"""The admin's first page: how much needs somebody, each number with a link to where it is dealt with."""
+"""The admin's first page: how much needs somebody, with links to where it is dealt with, and all lists."""
 
 from dataclasses import dataclass
 from typing import Any
 
+from django.contrib import admin
 from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.translation import gettext as _
@@ -19,16 +20,15 @@ class Work:
     count: str
     url: str
 
-    @property
-    def look(self) -> str:
-        return "is-none" if self.count == "0" else ""
-
 
 def context(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
     """Unfold's DASHBOARD_CALLBACK: the context with the `work` that this user can do, what there is none of last.
 
+    And with the groups of lists.
+
     Who sees the board has its late routes and not the alerts of the same deliveries.
     """
+    site: Any = admin.site
     now, found = clock.now(), []
     if request.user.has_perm("delivery.dispatch_delivery"):
         board = reverse("panel:board")
@@ -44,4 +44,4 @@ def context(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
             for kind in open_alerts.counted(alerts)
             if not found or kind.value != Trouble.LATE
         ]
-    return {**context, "work": sorted(found, key=lambda each: each.count == "0")}
+    return {**context, "work": sorted(found, key=lambda each: each.count == "0"), "groups": site.groups(request)}

@@ -7,11 +7,11 @@ from django.utils.formats import number_format
 from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
-from common.brazil.formats import age, money, short_id
+from common.brazil.formats import age, money, short_id, time_of_day
 from delivery import words
 from delivery.actions import moves
 from delivery.lifecycle import RouteStatus
-from delivery.models import Delivery, Driver, Stop
+from delivery.models import Delivery, Driver, LatestPosition, Stop
 from delivery.words import text_of_simulator
 
 
@@ -20,6 +20,8 @@ class MoveForm(forms.Form):
 
     `reasons`: the codes of a failure with their names, to choose `code` from; empty for other moves.
 
+    `at`: the point, if only one is possible.
+
     `driver` is the field for choosing a driver, which the admin and the board build differently; without one the form
     has no such field.
     """
@@ -27,6 +29,7 @@ class MoveForm(forms.Form):
     def __init__(self, name: str, delivery: Delivery, driver: forms.Field | None = None) -> None:
         super().__init__(auto_id=f"{name}_%s")
         self.name = name
+        self.at = ""
         self.label = moves.described(name, delivery).label
         self.reasons = [*words.FAILURES.items()] if "code" in moves.MOVES[name].fields else []
         points = moves.points(name, delivery)
@@ -47,7 +50,7 @@ class MoveForm(forms.Form):
             del self.fields["point"]
         elif "point" in self.fields and (only := moves.only_point(name, delivery)):
             self.fields["point"].widget = forms.HiddenInput()  # nothing is to be chosen
-            self.fields["point"].initial = only
+            self.fields["point"].initial = self.at = only
 
 
 def driver_label(driver: Driver, *, at: datetime) -> str:
@@ -57,18 +60,20 @@ def driver_label(driver: Driver, *, at: datetime) -> str:
 
 
 def whereabouts(driver: Driver, distance_m: float | None, *, at: datetime) -> list[str]:
-    """The distance in kilometres and the age of the position at `at`, as far as they are known.
+    """The distance in kilometres, and the age of the position at `at`, or when it was if it is old.
 
     Reads the related `latest`; select it for a list of drivers.
     """
     parts = []
     if distance_m is not None:
         parts.append(f"{number_format(distance_m / 1000, 1)} km")
-    latest = getattr(driver, "latest", None)
+    latest: LatestPosition | None = getattr(driver, "latest", None)
     if latest is None:
         parts.append(gettext("position unknown"))
-    else:
+    elif latest.is_fresh(at=at):
         parts.append(gettext("position %(age)s") % {"age": age(min(latest.recorded_at, at), at=at)})
+    else:
+        parts.append(gettext("last signal %(time)s") % {"time": time_of_day(latest.recorded_at, at=at)})
     return parts
 
 

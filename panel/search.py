@@ -17,7 +17,6 @@ from django.db.models.functions import Cast
 from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.safestring import SafeString
-from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 
 from access import teams
@@ -348,7 +347,9 @@ def _named(text: str, user: User, owner: Account | None = None, *, may_request: 
 
 
 def _named_in_admin(text: str, request: HttpRequest) -> Iterable[Result]:
-    for app in admin.site.get_app_list(request):
-        for model in app["models"]:
-            if model["admin_url"] and folded(text) in folded(str(model["name"])):
-                yield Result(capfirst(str(model["name"])), model["admin_url"], f"{_('Admin')} · {app['name']}")
+    """The lists of the admin that the person works with."""
+    site: Any = admin.site
+    for group in site.groups(request):
+        for entry in group["entries"]:
+            if folded(text) in folded(f"{entry['title']} {group['title']}"):
+                yield Result(entry["title"], entry["link"], f"{_('Admin')} · {group['title']}")

@@ -8,8 +8,7 @@ import faulthandler
 import os
 import time
 from collections import Counter, defaultdict
-from collections.abc import Generator, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import groupby
 from pathlib import Path
@@ -23,6 +22,7 @@ from tests import programs
 _LATER_PARTS = ("contract", "browser", "faults")
 # The longest one is that of the first browser test, which makes a database and starts servers.
 _LONGEST_FIXTURES = 240  # seconds
+_SLACK = 60  # seconds
 
 
 def part_of(path: str) -> str:
@@ -64,6 +64,7 @@ _files: defaultdict[str, float] = defaultdict(float)  # seconds
 _not_run: Counter[str] = Counter()
 _terminal: TerminalReporter | None = None
 _stderr = os.dup(2)  # pytest captures the one of the process
+_end = 0.0  # when this process is ended, by the monotonic clock
 
 
 @pytest.hookimpl(trylast=True)
@@ -77,37 +78,42 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     items[:] = in_order(items, getattr(config, "workerinput", {}).get("workercount", 1))
 
 
-@pytest.hookimpl(wrapper=True, tryfirst=True)
-def pytest_runtest_setup() -> Generator[None, None, None]:
-    with _deadline(_LONGEST_FIXTURES):
-        yield
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    _postpone_end(item)
 
 
-@pytest.hookimpl(wrapper=True, tryfirst=True)
-def pytest_runtest_call(item: pytest.Item) -> Generator[None, None, None]:
-    timeout = item.get_closest_marker("timeout")
-    with _deadline(60 + float(timeout.args[0] if timeout else item.config.getini("timeout"))):
-        yield
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_call(item: pytest.Item) -> None:
+    _postpone_end(item)
 
 
-@pytest.hookimpl(wrapper=True, tryfirst=True)
-def pytest_runtest_teardown() -> Generator[None, None, None]:
-    with _deadline(_LONGEST_FIXTURES):
-        yield
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_teardown(item: pytest.Item) -> None:
+    _postpone_end(item)
 
 
-@contextmanager
-def _deadline(seconds: float) -> Iterator[None]:
+@pytest.hookimpl(tryfirst=True)
+def pytest_sessionfinish() -> None:
+    faulthandler.cancel_dump_traceback_later()
+
+
+def _postpone_end(item: pytest.Item) -> None:
     """End the process, with the stack of each thread, if a test or its fixtures do not return.
 
     pytest-timeout interrupts no fixtures (see `timeout_func_only`), and no test that catches its exception.
     pytest-xdist reports the test and goes on in another process.
+
+    The end is postponed once a minute: each time faulthandler waits for a thread to end and starts another one, which
+    took longer than many a test.
     """
-    faulthandler.dump_traceback_later(seconds, file=_stderr, exit=True)
-    try:
-        yield
-    finally:
-        faulthandler.cancel_dump_traceback_later()
+    global _end  # noqa: PLW0603  # that of the process
+    timeout = item.get_closest_marker("timeout")
+    least = max(_LONGEST_FIXTURES, _SLACK + float(timeout.args[0] if timeout else item.config.getini("timeout")))
+    now = time.monotonic()
+    if not least <= _end - now <= least + _SLACK:
+        faulthandler.dump_traceback_later(least + _SLACK, file=_stderr, exit=True)
+        _end = now + least + _SLACK
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:

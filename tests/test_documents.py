@@ -20,9 +20,10 @@ FOLDERS = {f"{parent}/" for name in TRACKED for parent in PurePath(name).parents
 # docs/personal-data.md names columns, which tests/access/personal_data/test_inventory.py compares with the database.
 DOCUMENTS = sorted(name for name in TRACKED if name.endswith(".md") and name != "docs/personal-data.md")
 SUFFIXES = ("py", "html", "js", "css", "toml", "md", "csv", "json", "yaml", "yml", "conf", "sh", "po", "sql")
-# Of PostgreSQL, systemd, generators of clients and what they make, an operator's machine and a reader's own folder.
+# Of PostgreSQL, PgBouncer, systemd, generators of clients and what they make, an operator's machine and a reader's own
+# folder.
 FROM_OUTSIDE = {
-    "pg_trgm", "pg_stat_replication", "max_standby_streaming_delay", "pg_wal", "LoadCredential",
+    "pg_trgm", "pg_stat_replication", "max_standby_streaming_delay", "pg_wal", "LoadCredential", "server_login_retry",
     "postgresql.auto.conf", "secrets.json", "DATA_DIR/secrets.json", "pg_hba.conf", "proofs/",
     "v0.1.0", "content_type_overrides", "ImmediateDeliveryAPI", "SplFileObject",
 }  # fmt: skip  # a list of names

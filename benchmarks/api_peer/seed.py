@@ -1,4 +1,7 @@
-"""`python seed.py TOKEN KEY`: create the tables, an account with this token, and a seller with this API key."""
+"""`python seed.py TOKEN KEY`: create the tables, an account with this token, and a seller with this API key.
+
+The tariff is that of `tests.factories.TariffFactory`, by which Rota answers.
+"""
 
 import asyncio
 import csv
@@ -24,7 +27,7 @@ async def main(token: str, key: str) -> None:
     )
     await connection.execute(
         "INSERT INTO tariff (vehicle_type, active, base_fare, included_km, price_per_km, price_per_extra_dropoff,"
-        " minimum_fare, maximum_km, maximum_kg) VALUES ('MOTORCYCLE', true, 7.90, 2, 1.80, 4, 9.90, 60, 20)"
+        " minimum_fare, maximum_km, maximum_kg) VALUES ('MOTORCYCLE', true, 10, 2, 2, 5, 12, 100, 30)"
     )
     seller = await connection.fetchval("INSERT INTO seller (name) VALUES ('Benchmark') RETURNING id")
     await connection.execute(

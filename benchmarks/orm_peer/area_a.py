@@ -1,26 +1,23 @@
 """Three endpoints of area A: a quote, a request, and the query of a delivery."""
 
-from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from decimal import ROUND_HALF_UP, Decimal
 from itertools import pairwise
 from math import asin, cos, radians, sin, sqrt
+from typing import Any, Protocol
 from uuid import UUID, uuid4
 
 from database import Session
-from fastapi import APIRouter, HTTPException
-from models import Delivery, Event, PickupPoint, Position, QueueItem, Stop, Tariff, Transition
+from fastapi import APIRouter, HTTPException, Response
+from models import Delivery, Event, PickupPoint, Position, QueueItem, Stop, Tariff, Transition, WebhookEndpoint
 from schemas import (
-    Address,
     Coordinates,
     DeliveryIn,
     DeliveryOut,
     DriverOut,
-    DropoffAddress,
     InfoOut,
     OrderInfo,
     OrderWithPoint,
-    Place,
     PointOut,
     QuoteOut,
     RouteOut,
@@ -33,9 +30,15 @@ from sqlalchemy.orm import joinedload, selectinload
 router = APIRouter(prefix="/api")
 _LABELS = "BCD"
 _OFFER = timedelta(hours=1)
+_REPEATED_WITHIN = timedelta(hours=24)
 _CENT = Decimal("0.01")
 _EARTH_RADIUS_KM = 6371.0088
 _ROAD_FACTOR = 1.3
+
+
+class Located(Protocol):
+    latitude: float
+    longitude: float
 
 
 @router.post("/quotation-delivery")
@@ -45,15 +48,15 @@ async def quote(body: DeliveryIn, session: Session, caller: Caller) -> QuoteOut:
 
 
 @router.post("/request-delivery", status_code=201)
-async def request_delivery(body: DeliveryIn, session: Session, caller: Caller) -> DeliveryOut:
+async def request_delivery(body: DeliveryIn, response: Response, session: Session, caller: Caller) -> DeliveryOut:
     tariff = await _tariff(session, caller.account_id, body)
     points = await session.scalars(select(PickupPoint).where(PickupPoint.account_id == caller.account_id))
     place = body.pickup.address
-    if not any(
-        1000 * _km_between(Place.model_validate(each, from_attributes=True), place) <= each.radius_m for each in points
-    ):
+    if not any(1000 * _km_between(each, place) <= each.radius_m for each in points):
         raise HTTPException(404, "Pickup is not linked")
     value, km = _price(tariff, body)
+    if repeated := await _repeated(session, caller.account_id, body):
+        response.headers["Rota-Warnings"] = ", ".join(repeated)
     delivery = Delivery(
         id=uuid4(),
         route_id=uuid4(),
@@ -83,7 +86,22 @@ async def request_delivery(body: DeliveryIn, session: Session, caller: Caller) -
         transitions=[Transition(trigger="request", status="PENDING", by=str(caller.id))],
     )
     answer = _created(delivery)
-    delivery.events = [Event(name="PENDING", body=answer.model_dump_json(), queue_item=QueueItem())]
+    endpoints = await session.scalars(
+        select(WebhookEndpoint).where(WebhookEndpoint.account_id == caller.account_id).order_by(WebhookEndpoint.number)
+    )
+    told = answer.model_dump_json(exclude={"shippingValue"})
+    # The first endpoint has each event, a further one those that are sent to it.
+    delivery.events = [
+        Event(
+            name=delivery.status,
+            endpoint_id=endpoint.id,
+            state=state,
+            body=told,
+            queue_item=QueueItem() if state == "pending" else None,
+        )
+        for endpoint in endpoints
+        if (state := endpoint.state_of(delivery.status)) == "pending" or endpoint.number == 1
+    ]
     session.add(delivery)
     await session.commit()
     return answer
@@ -106,7 +124,7 @@ async def info(delivery_id: UUID, session: Session, caller: Caller) -> InfoOut:
             .order_by(Position.recorded_at.desc())
             .limit(1)
         )
-        coordinates = Coordinates.model_validate(latest, from_attributes=True) if latest else Coordinates()
+        coordinates = Coordinates(latitude=latest.latitude, longitude=latest.longitude) if latest else Coordinates()
         driver = DriverOut(name=delivery.driver.name, phone=delivery.driver.phone, coordinates=coordinates)
     return InfoOut(
         deliveryId=str(delivery.id),
@@ -116,10 +134,14 @@ async def info(delivery_id: UUID, session: Session, caller: Caller) -> InfoOut:
     )
 
 
-def _order(stop: Stop) -> dict[str, object]:
-    address = DropoffAddress.model_validate(stop.address)
-    coordinates = Coordinates(latitude=address.latitude, longitude=address.longitude)
-    return {"status": stop.status, "externalId": stop.external_id, "coordinates": coordinates, "address": address}
+def _order(stop: Stop) -> dict[str, Any]:
+    coordinates = Coordinates(latitude=stop.address["latitude"], longitude=stop.address["longitude"])
+    return {
+        "status": stop.status,
+        "externalId": stop.external_id,
+        "coordinates": coordinates,
+        "address": stop.address,
+    }
 
 
 def _created(delivery: Delivery) -> DeliveryOut:
@@ -157,9 +179,22 @@ async def _tariff(session: AsyncSession, account_id: int, body: DeliveryIn) -> T
     return found
 
 
+async def _repeated(session: AsyncSession, account_id: int, body: DeliveryIn) -> list[str]:
+    """The externalIds that an order of the account had less than 24 hours ago, unless it has failed."""
+    sent = [dropoff.externalId for dropoff in body.dropoffs if dropoff.externalId]
+    found = await session.scalars(
+        select(Stop.external_id)
+        .join(Delivery)
+        .where(Stop.external_id.in_(sent), Stop.status != "FAILED")
+        .where(Delivery.account_id == account_id, Delivery.created_at > datetime.now(UTC) - _REPEATED_WITHIN)
+        .distinct()
+    )
+    return list(found)
+
+
 def _price(tariff: Tariff, body: DeliveryIn) -> tuple[Decimal, Decimal]:
     """The price in BRL, and kilometres."""
-    points: Sequence[Address | Place] = [body.pickup.address, *(dropoff.place for dropoff in body.dropoffs)]
+    points = [body.pickup.address, *(dropoff.address for dropoff in body.dropoffs)]
     straight = sum(_km_between(start, end) for start, end in pairwise(points))
     km = Decimal(straight * _ROAD_FACTOR).quantize(_CENT, ROUND_HALF_UP)
     kg = sum(package.weight * package.quantity for package in body.orderPackages if package.weight)
@@ -170,7 +205,7 @@ def _price(tariff: Tariff, body: DeliveryIn) -> tuple[Decimal, Decimal]:
     return max(fare, tariff.minimum_fare).quantize(_CENT, ROUND_HALF_UP), km
 
 
-def _km_between(start: Address | Place, end: Address | Place) -> float:
+def _km_between(start: Located, end: Located) -> float:
     latitudes = radians(start.latitude), radians(end.latitude)
     north, east = latitudes[1] - latitudes[0], radians(end.longitude - start.longitude)
     chord = sin(north / 2) ** 2 + cos(latitudes[0]) * cos(latitudes[1]) * sin(east / 2) ** 2

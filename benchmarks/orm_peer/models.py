@@ -1,26 +1,30 @@
-"""The tables of `benchmarks/api_peer/schema.sql` that the calls read and write."""
+"""The tables of `benchmarks/api_peer/schema.sql` and `schema.sql` that the calls read and write."""
 
-from datetime import datetime
+from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
 from uuid import UUID, uuid4
 
-from sqlalchemy import BigInteger, DateTime, ForeignKey, Numeric, Sequence, func
-from sqlalchemy.dialects.postgresql import JSONB
+from sqlalchemy import BigInteger, DateTime, ForeignKey, Numeric, Sequence, String, func
+from sqlalchemy.dialects.postgresql import ARRAY, JSONB
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column, relationship
 
 TRACKING_NUMBER = Sequence("tracking_number")
 
 
 class Base(DeclarativeBase):
-    type_annotation_map = {datetime: DateTime(timezone=True), dict[str, Any]: JSONB, list[dict[str, Any]]: JSONB}
+    type_annotation_map = {
+        datetime: DateTime(timezone=True),
+        dict[str, Any]: JSONB,
+        list[dict[str, Any]]: JSONB,
+        list[str]: ARRAY(String),
+    }
 
 
 class Account(Base):
     __tablename__ = "account"
     id: Mapped[int] = mapped_column(primary_key=True)
     is_suspended: Mapped[bool]
-    pickup_points: Mapped[list["PickupPoint"]] = relationship()
 
 
 class Token(Base):
@@ -89,6 +93,7 @@ class Delivery(Base):
     packages: Mapped[list[dict[str, Any]]]
     shipping_value: Mapped[Decimal] = mapped_column(Numeric(10, 2))
     distance_km: Mapped[Decimal] = mapped_column(Numeric(8, 2))
+    created_at: Mapped[datetime] = mapped_column(default=lambda: datetime.now(UTC))
     offer_expires_at: Mapped[datetime]
     driver: Mapped[Driver | None] = relationship()
     stops: Mapped[list["Stop"]] = relationship(order_by="Stop.index")
@@ -117,13 +122,30 @@ class Transition(Base):
     by: Mapped[str]
 
 
+class WebhookEndpoint(Base):
+    __tablename__ = "webhook_endpoint"
+    id: Mapped[int] = mapped_column(primary_key=True)
+    account_id: Mapped[int] = mapped_column(ForeignKey("account.id"))
+    number: Mapped[int]
+    url: Mapped[str]
+    statuses: Mapped[list[str]]
+
+    def state_of(self, status: str) -> str:
+        """That of a new event."""
+        if not self.url:
+            return "unaddressed"
+        return "pending" if not self.statuses or status in self.statuses else "filtered"
+
+
 class Event(Base):
     __tablename__ = "event"
     id: Mapped[UUID] = mapped_column(primary_key=True, default=uuid4)
     delivery_id: Mapped[UUID] = mapped_column(ForeignKey("delivery.id"))
     name: Mapped[str]
+    endpoint_id: Mapped[int] = mapped_column(ForeignKey("webhook_endpoint.id"))
+    state: Mapped[str]
     body: Mapped[str]
-    queue_item: Mapped["QueueItem"] = relationship()
+    queue_item: Mapped["QueueItem | None"] = relationship()
 
 
 class QueueItem(Base):
@@ -155,6 +177,29 @@ class Company(Base):
     document: Mapped[str]
 
 
+class SellerEndpoint(Base):
+    __tablename__ = "seller_endpoint"
+    id: Mapped[int] = mapped_column(primary_key=True)
+    seller_id: Mapped[int] = mapped_column(ForeignKey("seller.id"))
+    number: Mapped[int]
+    url: Mapped[str]
+
+
+class Carrier(Base):
+    __tablename__ = "carrier"
+    id: Mapped[int] = mapped_column(primary_key=True)
+    name: Mapped[str]
+    active: Mapped[bool]
+
+
+class CarrierRule(Base):
+    __tablename__ = "carrier_rule"
+    id: Mapped[int] = mapped_column(primary_key=True)
+    carrier_id: Mapped[int] = mapped_column(ForeignKey("carrier.id"))
+    state: Mapped[str]
+    service: Mapped[str]
+
+
 class Purchase(Base):
     __tablename__ = "purchase"
     id: Mapped[int] = mapped_column(primary_key=True)
@@ -172,6 +217,8 @@ class Purchase(Base):
     invoice_data: Mapped[dict[str, Any] | None] = mapped_column(JSONB(none_as_null=True))
     invoice_key: Mapped[str]
     created_by: Mapped[str]
+    carrier_id: Mapped[int | None] = mapped_column(ForeignKey("carrier.id"))
+    unrecorded_at: Mapped[datetime | None]
 
 
 class StatusLog(Base):
@@ -200,7 +247,7 @@ class Invoice(Base):
     seller_id: Mapped[int] = mapped_column(ForeignKey("seller.id"))
     access_key: Mapped[str]
     number: Mapped[str]
-    references: Mapped[list["InvoiceReference"]] = relationship()
+    is_void: Mapped[bool]
 
 
 class InvoiceReference(Base):

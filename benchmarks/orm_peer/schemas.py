@@ -68,10 +68,6 @@ class Dropoff(BaseModel):
             raise ValueError("A drop-off needs coordinates")
         return self
 
-    @property
-    def place(self) -> Place:
-        return Place.model_validate(self.address, from_attributes=True)
-
 
 class Package(BaseModel):
     description: Text = ""
@@ -105,11 +101,24 @@ class DriverOut(BaseModel):
     coordinates: Coordinates = Coordinates()
 
 
+class AddressOut(BaseModel):
+    street: str
+    number: str
+    complement: str
+    district: str
+    city: str
+    state: str
+    zipcode: str
+    country: str
+    latitude: float
+    longitude: float
+
+
 class OrderInfo(BaseModel):
     status: str
     externalId: str
     coordinates: Coordinates
-    address: DropoffAddress
+    address: AddressOut
 
 
 class OrderWithPoint(OrderInfo):
@@ -197,3 +206,4 @@ class OrderIn(BaseModel):
 class OrderOut(BaseModel):
     success: bool = True
     tracking_code: str
+    warnings: list[str] | None = None

@@ -4,24 +4,29 @@ import hashlib
 from typing import Annotated
 
 from database import Session
-from fastapi import Depends, Header, HTTPException
+from errors import Refused
+from fastapi import Depends, HTTPException
+from fastapi.security import APIKeyHeader, HTTPAuthorizationCredentials, HTTPBearer
 from models import ApiKey, Token
 from sqlalchemy import func, or_, select
 from sqlalchemy.orm import joinedload
 
-Authorization = Annotated[str, Header()]
+Bearer = Annotated[HTTPAuthorizationCredentials | None, Depends(HTTPBearer(auto_error=False))]
+# "Basic" and the key, which is no pair of name and password in Base64.
+Key = Annotated[str | None, Depends(APIKeyHeader(name="Authorization", auto_error=False))]
 
 
-def _digest(authorization: str, scheme: str) -> bytes:
-    sent, _, credential = authorization.partition(" ")
-    return hashlib.sha256(credential.encode()).digest() if sent.lower() == scheme else b""
+def _digest(credential: str) -> bytes:
+    return hashlib.sha256(credential.encode()).digest()
 
 
-async def token(session: Session, authorization: Authorization = "") -> Token:
+async def token(session: Session, sent: Bearer) -> Token:
+    if sent is None:
+        raise HTTPException(401, "Invalid token")
     query = (
         select(Token)
-        .options(joinedload(Token.account))
-        .where(Token.digest == _digest(authorization, "bearer"), Token.revoked_at.is_(None))
+        .options(joinedload(Token.account, innerjoin=True))
+        .where(Token.digest == _digest(sent.credentials), Token.revoked_at.is_(None))
         .where(or_(Token.expires_at.is_(None), Token.expires_at > func.now()))
     )
     found = await session.scalar(query)
@@ -32,19 +37,22 @@ async def token(session: Session, authorization: Authorization = "") -> Token:
     return found
 
 
-async def api_key(session: Session, authorization: Authorization = "") -> ApiKey:
+async def api_key(session: Session, sent: Key) -> ApiKey:
+    scheme, _, credential = (sent or "").partition(" ")
+    if scheme.lower() != "basic":
+        raise Refused(401, "Chave inválida", "invalid_key")
     query = (
         select(ApiKey)
-        .options(joinedload(ApiKey.seller))
-        .where(ApiKey.digest == _digest(authorization, "basic"), ApiKey.revoked_at.is_(None))
+        .options(joinedload(ApiKey.seller, innerjoin=True))
+        .where(ApiKey.digest == _digest(credential), ApiKey.revoked_at.is_(None))
     )
     found = await session.scalar(query)
     if found is None:
-        raise HTTPException(401, "Chave inválida")
+        raise Refused(401, "Chave inválida", "invalid_key")
     if found.seller.is_suspended:
-        raise HTTPException(401, "Conta suspensa")
+        raise Refused(401, "Conta suspensa", "account_suspended")
     return found
 
 
 Caller = Annotated[Token, Depends(token)]
-Seller = Annotated[ApiKey, Depends(api_key)]
+SellerKey = Annotated[ApiKey, Depends(api_key)]

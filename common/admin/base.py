@@ -147,7 +147,7 @@ class LargeTable:
 
 def pretty(value: Any) -> str:
     """Indented JSON. Unfold's own formatter uses inline styles, which the Content-Security-Policy forbids."""
-    return format_html('<pre class="rota-code">{}</pre>', json.dumps(value, indent=2, ensure_ascii=False))
+    return format_html('<pre class="body">{}</pre>', json.dumps(value, indent=2, ensure_ascii=False))
 
 
 class AddedOnly:
@@ -294,7 +294,7 @@ def display(of: Column, *, is_long: bool = True) -> Callable[[Any], Any]:
             return NOTHING
         if is_long:
             return text
-        return format_html('<span class="rota-short">{}</span>', text)
+        return format_html('<span class="nowrap">{}</span>', text)
 
     cell.__name__ = of.name
     return cell
@@ -312,7 +312,7 @@ def _markup(value: Any) -> Any:
         case Code():
             return copyable(value)
         case Model():
-            return format_html('<a class="rota-link" href="{}">{}</a>', page_of(value), value)
+            return format_html('<a href="{}">{}</a>', page_of(value), value)
     return value
 
 
@@ -326,20 +326,9 @@ def short(value: UUID | str) -> SafeString:
     )
 
 
-# The colours of Unfold's labels.
-_PILLS = {
-    "good": "bg-green-100 text-green-700 dark:bg-green-500/20 dark:text-green-400",
-    "info": "bg-blue-100 text-blue-700 dark:bg-blue-500/20 dark:text-blue-400",
-    "warn": "bg-orange-100 text-orange-700 dark:bg-orange-500/20 dark:text-orange-400",
-    "bad": "bg-red-100 text-red-700 dark:bg-red-500/20 dark:text-red-400",
-    "": "bg-base-500/8 text-base-700 dark:bg-base-500/20 dark:text-base-200",
-}
-
-
 def pill(text: Any, colour: str = "", *, title: Any = "") -> SafeString:
     """A state as the panel's badges show it. `colour`: good, info, warn, bad; empty for grey."""
-    look = f"inline-block font-semibold leading-6 px-2 rounded-default text-xs {_PILLS[colour]}"
-    return format_html('<span class="{}" title="{}">{}</span>', look, title, text)
+    return format_html('<span class="badge {}" title="{}">{}</span>', colour, title, text)
 
 
 def pill_of(state: State) -> SafeString:
@@ -353,12 +342,12 @@ def copyable(value: str) -> SafeString:
 
 
 def copy_button(value: str, text: Any) -> SafeString:
-    return format_html('<button type="button" class="rota-button is-secondary" data-copy="{}">{}</button>', value, text)
+    return format_html('<button type="button" class="button" data-copy="{}">{}</button>', value, text)
 
 
 def named(row: Model, name: str) -> SafeString:
     """A row's name as a link to the row's page, and the end of its id with a button that copies all of it."""
-    return format_html('<a class="rota-link" href="{}">{}</a> {}', page_of(row), name, short(row.pk))
+    return format_html('<a href="{}">{}</a> {}', page_of(row), name, short(row.pk))
 
 
 def page_of(row: Model) -> str:
@@ -370,7 +359,7 @@ def page_of(row: Model) -> str:
 def linked(row: Model) -> SafeString:
     """The end of a row's id as a link to the row's page, with a button that copies the id."""
     return format_html(
-        '<span class="rota-id"><a class="rota-link" href="{url}" title="{pk}">{end}</a>{button}</span>',
+        '<span class="rota-id"><a href="{url}" title="{pk}">{end}</a>{button}</span>',
         url=page_of(row),
         pk=row.pk,
         end=formats.short_id(row.pk),

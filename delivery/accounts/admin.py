@@ -107,7 +107,7 @@ class IntegratorAdmin(AccountAdmin):
         """The people, with a link to the page where they are invited, changed and removed."""
         people = ", ".join(user.get_username() for user in obj.members.order_by("username")) or _("Nobody yet")
         page = reverse("panel:team", args=[obj.pk, Environment.LIVE])
-        return format_html('{}<br><a class="rota-link" href="{}">{}</a>', people, page, _("Invite or remove people"))
+        return format_html('{}<br><a href="{}">{}</a>', people, page, _("Invite or remove people"))
 
     def has_delete_permission(self, request: HttpRequest, obj: Integrator | None = None) -> bool:
         return False  # its deliveries are its customers' history

@@ -105,13 +105,15 @@ class Candidate:
 
     driver: Driver
     metres: float | None
+    is_fresh: bool  # the latest position
 
 
 def nearest_of_each(deliveries: Sequence[Delivery], *, at: datetime) -> list[tuple[Delivery, list[Candidate]]]:
     """The offered deliveries of one environment, each with its three nearest eligible drivers who have not declined it.
 
-    The first driver of one is left out of those after it. `deliveries` have their stops. By two queries, so the
-    rules of `eligible` are applied to the free drivers with the newest positions, at most 1,000. Accepting checks them.
+    Those with a fresh position come first. The first driver of one is left out of those after it. `deliveries` have
+    their stops. By two queries, so the rules of `eligible` are applied to the free drivers with the newest positions,
+    at most 1,000. Accepting checks them.
     """
     if not deliveries:
         return []
@@ -132,12 +134,12 @@ def _nearest_of(delivery: Delivery, drivers: Sequence[Driver], *, at: datetime) 
     for driver in drivers:
         latest: LatestPosition | None = getattr(driver, "latest", None)
         metres = dist((latest.x, latest.y, latest.z), begin) if latest else None
-        is_fresh = latest is not None and latest.recorded_at >= at - rules.position_fresh
+        is_fresh = latest is not None and latest.is_fresh(at=at)
         is_too_far = is_fresh and metres is not None and metres > rules.dispatch_radius_m
         is_for_account = driver.simulated_for_id in {None, delivery.integrator_id}
         if driver.vehicle_type == delivery.vehicle_type and is_for_account and not is_too_far:
-            found.append(Candidate(driver, metres))
-    found.sort(key=lambda each: (inf if each.metres is None else each.metres, each.driver.name))
+            found.append(Candidate(driver, metres, is_fresh))
+    found.sort(key=lambda each: (not each.is_fresh, inf if each.metres is None else each.metres, each.driver.name))
     return found[:_CANDIDATES]
 
 

@@ -37,7 +37,7 @@ from common.fields import any_of
 from common.webhooks.admin import event_state
 from delivery import columns
 from delivery.actions import drivers, goods, moves
-from delivery.admin.labels import CHANGE, change, contents, coordinates, in_one_line, state, stop_state
+from delivery.admin.labels import CHANGE, change, contents, coordinates, in_one_line, lateness, state, stop_state
 from delivery.admin.moves import DriverSelect, MovesActionForm, driver_field, unless_agreed
 from delivery.errors import DeliveryError
 from delivery.models import (
@@ -155,15 +155,33 @@ _NEWEST = 5_000  # deliveries that are searched for part of a text
 _NEAREST_SHOWN = 5
 
 
+class LateFilter(admin.SimpleListFilter):
+    """The late ones of the live environment, as the board has them."""
+
+    title = gettext_lazy("lateness")
+    parameter_name = "late"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, Any]]:
+        return [("yes", gettext_lazy("Late"))]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Delivery]) -> QuerySet[Delivery]:
+        if self.value() != "yes":
+            return queryset
+        late: Any = Delivery.objects.late(Environment.LIVE, at=clock.now())
+        return queryset.filter(pk__in=late.values("pk"))
+
+
 @admin.register(Delivery)
 class DeliveryAdmin(LargeTable, Unchangeable, ModelAdmin):
     list_display = [
-        "identity", state, "destination", "integrator", "driver_name", _PRICE,
+        "identity", "progress", "destination", "integrator", "driver_name", _PRICE,
         column("created_at", gettext_lazy("created"), ago),
     ]  # fmt: skip  # a list of names
     list_display_links = None  # see `identity`
     # Each has an index that includes the order of the list.
-    list_filter = ["status", "route_status", "environment", "vehicle_type", ("created_at", admin.DateFieldListFilter)]
+    list_filter = [
+        LateFilter, "status", "route_status", "environment", "vehicle_type", ("created_at", admin.DateFieldListFilter),
+    ]  # fmt: skip  # a list of names
     list_filter_submit = True  # the filter by integrator has a field
     sortable_by = ["created_at"]
     list_select_related = ["integrator", "driver"]
@@ -176,7 +194,8 @@ class DeliveryAdmin(LargeTable, Unchangeable, ModelAdmin):
     change_form_template = "admin/delivery/delivery/change_form.html"
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Delivery]:
-        return super().get_queryset(request).prefetch_related("stops")
+        found: Any = super().get_queryset(request)
+        return found.with_due().prefetch_related("stops")
 
     def get_fieldsets(self, request: HttpRequest, obj: Delivery | None = None) -> Any:
         """The columns, folded: what people look for is above them, see `render_change_form`."""
@@ -188,6 +207,12 @@ class DeliveryAdmin(LargeTable, Unchangeable, ModelAdmin):
         shown = named(delivery, names) if names else linked(delivery)
         is_live = delivery.environment == Environment.LIVE
         return shown if is_live else format_html("{} {}", shown, pill(_("Sandbox"), "warn"))
+
+    @admin.display(description=gettext_lazy("status"))
+    def progress(self, delivery: Delivery) -> SafeString:
+        """Its status, and by how much its next step is late."""
+        late = lateness(delivery, at=clock.now())
+        return format_html("{} {}", state(delivery), late) if late else state(delivery)
 
     @admin.display(description=gettext_lazy("to"))
     def destination(self, delivery: Delivery) -> str:
@@ -281,7 +306,7 @@ class DeliveryAdmin(LargeTable, Unchangeable, ModelAdmin):
     def render_change_form(self, request: HttpRequest, context: Any, *args: Any, **kwargs: Any) -> HttpResponse:
         """Add what has happened so far, as much of it as the user may view."""
         if delivery := kwargs.get("obj"):
-            context |= {"state": state(delivery), "contents": contents(delivery.packages)}
+            context |= {"state": self.progress(delivery), "contents": contents(delivery.packages)}
             context |= {"address": in_one_line(delivery.address), "coordinates": coordinates(delivery)}
             context |= {"goods": _goods(delivery), "may_dispatch": self.has_dispatch_permission(request)}
             context |= _stops(delivery)

@@ -4,6 +4,7 @@ Labels contain the status as text too, so no information is by colour alone.
 """
 
 from collections.abc import Iterable, Mapping
+from datetime import datetime
 from typing import Any
 
 from django.contrib import admin
@@ -11,10 +12,10 @@ from django.template.defaultfilters import floatformat
 from django.utils.formats import number_format
 from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
-from django.utils.translation import gettext_lazy, ngettext
+from django.utils.translation import gettext, gettext_lazy, ngettext
 
 from common.admin.base import pill, pill_of
-from common.brazil.formats import postcode
+from common.brazil.formats import duration, postcode
 from delivery import columns, words
 from delivery.models import Delivery, Stop, Transition
 from delivery.models.bases import Located
@@ -24,6 +25,12 @@ from delivery.models.bases import Located
 def state(delivery: Delivery) -> SafeString:
     """The delivery's status, which names the end of a route too, and that the driver is on the way back."""
     return pill_of(columns.state(delivery))
+
+
+def lateness(delivery: Delivery, *, at: datetime) -> SafeString | None:
+    """By how much the next step of a delivery of `with_due` is late, as the panel tells it; None if it is not."""
+    late_by = delivery.lateness(at=at)
+    return pill(gettext("%(time)s late") % {"time": duration(late_by)}, "bad") if late_by else None
 
 
 def stop_state(stop: Stop) -> SafeString:

@@ -123,7 +123,7 @@ def _known(name: str, delivery: Delivery) -> str:
 
 
 def _name(delivery: Delivery) -> str:
-    return f"{delivery.integrator.name} {short_id(delivery.pk)}"
+    return " · ".join(filter(None, [delivery.order_names(2), delivery.integrator.name, short_id(delivery.pk)]))
 
 
 def _chosen(sent: Mapping[str, str]) -> Iterable[str]:

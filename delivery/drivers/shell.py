@@ -16,6 +16,8 @@ from delivery.models.driver import FROM_PHONES
 
 _ICONS = ("192", "512", "maskable")
 _COLOUR = "#115e59"
+# Reasons that are seen at once, the commonest; the others unfold.
+_FIRST_FAILURES = 5
 
 
 class Shell(View):
@@ -100,8 +102,15 @@ def _texts() -> dict[str, str]:
 
 
 def _render(modules: list[str]) -> str:
+    failures = [*words.FAILURES.items()]
     return render_to_string(
-        "driver_app/shell.html", {"modules": modules, "texts": _texts(), "failures": words.FAILURES.items()}
+        "driver_app/shell.html",
+        {
+            "modules": modules,
+            "texts": _texts(),
+            "failures": failures[:_FIRST_FAILURES],
+            "other_failures": failures[_FIRST_FAILURES:],
+        },
     )
 
 

@@ -39,7 +39,7 @@ def state(device: DriverDevice, *, shown: UUID | None = None, at: datetime) -> d
     driver = Driver.objects.select_related("latest").get(pk=device.driver_id)
     latest_changes = StopChange.objects.order_by("stop_id", "-id").distinct("stop_id")
     details = ("stops__options", "stops__receiver_note", Prefetch("stops__changes", latest_changes))
-    held = Delivery.objects.held_by(driver).with_parts().prefetch_related(*details).first()
+    held = Delivery.objects.held_by(driver).with_due_at_places().with_parts().prefetch_related(*details).first()
     offers = [] if held or not driver.on_duty else _offers(driver, at)
     seen_at = _old_position(driver, at)
     amounts = Tariff.driver_amounts(offers) if offers else {}
@@ -94,7 +94,7 @@ def _gone(driver: Driver, shown: UUID) -> dict[str, str] | None:
 def _finished(driver: Driver, shown: UUID) -> dict[str, Any] | None:
     """What the driver has done on the route that was shown until it was finished."""
     found = Delivery.objects.filter(pk=shown, driver=driver, route_status=RouteStatus.FINISHED)
-    judged = found.with_due().annotate(on_time=ON_TIME)
+    judged = found.with_due().with_due_at_places().annotate(on_time=ON_TIME)
     delivery = judged.prefetch_related("stops", "transitions").first()
     if delivery is None or delivery.closed_at is None:
         return None
@@ -110,20 +110,39 @@ def _finished(driver: Driver, shown: UUID) -> dict[str, Any] | None:
         "failed": done.count(False),
         "minutes": round((delivery.closed_at - max(taken)).total_seconds() / 60) if taken else None,
         "onTime": delivery.on_time,  # type: ignore[attr-defined]  # annotated
+        "late": [] if delivery.on_time else _late(delivery, delivery.closed_at),  # type: ignore[attr-defined]
     }
+
+
+def _late(delivery: Delivery, ended_at: datetime) -> list[dict[str, str]]:
+    """Which stops the driver was at after their deadlines, and when; of a route without deadlines its end.
+
+    `point` is empty for the end. See `ON_TIME`.
+    """
+    if delivery.deadline_at is None:
+        due_at: datetime = delivery.end_due_at  # type: ignore[attr-defined]  # annotated
+        return [{"point": "", "dueAt": moment(due_at), "at": moment(ended_at)}]
+    visits: dict[str, datetime] = {}
+    for each in delivery.transitions.all():
+        visits.setdefault(each.point, each.made_at or each.at)
+    return [
+        {"point": stop.label, "dueAt": moment(stop.deadline_at), "at": moment(visits[stop.label])}
+        for stop in delivery.ordered_stops
+        if stop.deadline_at and visits.get(stop.label, stop.deadline_at) > stop.deadline_at
+    ]
 
 
 def _offers(driver: Driver, at: datetime) -> list[Delivery]:
     rules = DispatchRules.current()
     since = at - rules.position_fresh
     offers = Delivery.objects.offered_to(driver, at=at, since=since, radius_m=rules.dispatch_radius_m)
-    return list(offers.select_related("integrator").prefetch_related("stops")[:_MOST_OFFERS])
+    return list(offers.with_due_at_places().select_related("integrator").prefetch_related("stops")[:_MOST_OFFERS])
 
 
 def _old_position(driver: Driver, at: datetime) -> datetime | None:
     """When the driver was where distances are counted from, if that position is not fresh."""
     latest: LatestPosition | None = getattr(driver, "latest", None)
-    if latest is None or latest.recorded_at >= at - DispatchRules.current().position_fresh:
+    if latest is None or latest.is_fresh(at=at):
         return None
     return latest.recorded_at
 
@@ -131,6 +150,7 @@ def _old_position(driver: Driver, at: datetime) -> datetime | None:
 def _offer(delivery: Delivery, *, amount: Decimal, seen_at: datetime | None) -> dict[str, Any]:
     """Without contacts: they are for the driver who holds the route. `shop` is the account's name."""
     metres: float | None = delivery.distance_m  # type: ignore[attr-defined]  # annotated by `offered_to`
+    due = delivery.due_at_places()
     return {
         "deliveryId": str(delivery.pk),
         "expiresAt": moment(delivery.offer_expires_at),
@@ -140,7 +160,7 @@ def _offer(delivery: Delivery, *, amount: Decimal, seen_at: datetime | None) -> 
         "share": _shown(amount),
         "shop": delivery.integrator.name,
         "mode": delivery.mode,
-        "points": [_place(place) for place in delivery.places],
+        "points": [_place(place) | {"dueAt": moment_or_none(due.get(place.label))} for place in delivery.places],
         "parcels": _parcels(delivery.packages),
     }
 
@@ -160,7 +180,7 @@ def _parcels(packages: Iterable[Mapping[str, Any]]) -> dict[str, Any] | None:
 
 
 def _route(delivery: Delivery) -> dict[str, Any]:
-    collected = _collected(delivery)
+    collected, due = _collected(delivery), delivery.due_at_places()
     allowed = lifecycle.allowed(RouteStatus(delivery.route_status), lifecycle.Mode(delivery.mode))
     return {
         "deliveryId": str(delivery.pk),
@@ -176,8 +196,11 @@ def _route(delivery: Delivery) -> dict[str, Any]:
         "share": _shown(delivery.driver_amount),
         "next": [trigger.value for trigger in FROM_PHONES if trigger in allowed],
         "points": [
-            _place(delivery) | {"type": "pickup", **_contact(delivery), "status": None},
-            *(_stop(stop, collected) for stop in delivery.ordered_stops),
+            point | {"dueAt": moment_or_none(due.get(point["label"]))}
+            for point in (
+                _place(delivery) | {"type": "pickup", **_contact(delivery), "status": None},
+                *(_stop(stop, collected) for stop in delivery.ordered_stops),
+            )
         ],
     }
 

@@ -213,6 +213,10 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
     def with_due(self) -> Self:
         return self.annotate(due_at=due_at())
 
+    def with_due_at_places(self) -> Self:
+        """What `Delivery.due_at_places` reads: when the pickup, the end of the route and the return to A are due."""
+        return self.annotate(pickup_due_at=_pickup(), end_due_at=_end(), return_due_at=Coalesce(_return(), _end()))
+
     def scheduled(self, *, until: datetime) -> Self:
         """Those that are not offered yet and ready at `until` or before, in this sequence."""
         waiting = self.filter(route_status=RouteStatus.SCHEDULED, scheduled_for__lte=until)
@@ -277,6 +281,9 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
         return self.annotate(**ENDED)
 
 
+_BEGINS = Coalesce("scheduled_for", "created_at")
+
+
 def due_at() -> Case:
     """When the next step of a route is due.
 
@@ -289,15 +296,11 @@ def due_at() -> Case:
     """
     rules = DispatchRules.current()
     is_reverse = Q(mode=lifecycle.Mode.REVERSE)
-    begins, per_km = Coalesce("scheduled_for", "created_at"), Value(rules.late_per_km, DurationField())
-    by_km = ExpressionWrapper(F("distance_km") * per_km, DurationField())
     late_pickup = Value(rules.late_pickup, DurationField())
-    pickup = Coalesce("pickup_deadline_at", _moment(begins + late_pickup))
     # GREATEST ignores NULL.
     at_next_stop = Coalesce(
-        "pickup_deadline_at", _of_next("deadline_at"), _moment(Greatest(begins, _of_next("ready_at")) + late_pickup)
+        "pickup_deadline_at", _of_next("deadline_at"), _moment(Greatest(_BEGINS, _of_next("ready_at")) + late_pickup)
     )
-    end = _moment(Greatest(pickup, F("ready_at")) + by_km)
     return Case(
         When(route_status=RouteStatus.SCHEDULED, then=F("scheduled_for")),
         When(
@@ -305,12 +308,31 @@ def due_at() -> Case:
             then=_moment(OFFERED_AT + Value(rules.late_without_driver, DurationField())),
         ),
         When(is_reverse, route_status=RouteStatus.ACCEPTED, then=at_next_stop),
-        When(route_status=RouteStatus.ACCEPTED, then=pickup),
-        When(deadline_at=None, then=end),
-        When(route_status=RouteStatus.COLLECTED, then=Coalesce(_earliest_deadline(), end)),
-        default=_moment(F("deadline_at") + by_km),
+        When(route_status=RouteStatus.ACCEPTED, then=_pickup()),
+        When(deadline_at=None, then=_end()),
+        When(route_status=RouteStatus.COLLECTED, then=Coalesce(_earliest_deadline(), _end())),
+        default=_return(),
         output_field=DateTimeField(),
     )
+
+
+def _pickup() -> Coalesce:
+    late_pickup = Value(DispatchRules.current().late_pickup, DurationField())
+    return Coalesce("pickup_deadline_at", _moment(_BEGINS + late_pickup))
+
+
+def _end() -> ExpressionWrapper[Any]:
+    return _moment(Greatest(_pickup(), F("ready_at")) + _by_km())
+
+
+def _return() -> ExpressionWrapper[Any]:
+    """Of a route whose stops have deadlines; NULL for others."""
+    return _moment(F("deadline_at") + _by_km())
+
+
+def _by_km() -> ExpressionWrapper[Any]:
+    per_km = Value(DispatchRules.current().late_per_km, DurationField())
+    return ExpressionWrapper(F("distance_km") * per_km, DurationField())
 
 
 def _moment(expression: Any) -> ExpressionWrapper[Any]:
@@ -619,6 +641,30 @@ class Delivery(Identified, Located):
         begins_at_a = self.mode != lifecycle.Mode.REVERSE and self.route_status in _BEFORE_A
         return ahead[0] if ahead and not begins_at_a else self
 
+    def due_at_places(self) -> dict[str, datetime]:
+        """When the driver has to be at the places that are ahead, by their labels; of `with_due_at_places`.
+
+        The next step is due as `due_at` says. Stops without a deadline are due at the end of the route, and at no
+        moment while another stop has one.
+        """
+        own: Any = self  # annotated
+        ahead, is_reverse = self.stops_ahead, self.mode == lifecycle.Mode.REVERSE
+        found = {stop.label: stop.deadline_at for stop in ahead if stop.deadline_at}
+        found = found or dict.fromkeys([stop.label for stop in ahead], own.end_due_at)
+        if self.route_status not in _BEFORE_A:
+            return found | (
+                {"A": own.return_due_at} if is_reverse or self.route_status == RouteStatus.RETURNING else {}
+            )
+        if not is_reverse:
+            return found | {"A": own.pickup_due_at}
+        first, late_pickup = ahead[0], DispatchRules.current().late_pickup
+        ready = first.ready_at + late_pickup if first.ready_at else own.pickup_due_at
+        by_rules = max(own.pickup_due_at, ready)
+        return found | {
+            first.label: self.pickup_deadline_at or first.deadline_at or by_rules,
+            "A": own.return_due_at,
+        }
+
     def lateness(self, *, at: datetime) -> timedelta | None:
         """How long the next step of a delivery of `with_due` has been due; None if it is not late, or has ended."""
         due_at: datetime = self.due_at  # type: ignore[attr-defined]  # annotated
@@ -734,12 +780,6 @@ class Delivery(Identified, Located):
     def is_partly_failed(self) -> bool:
         """Whether a driver has failed at one of its stops, and its status does not tell it."""
         return self.has_failed_stop and self.status != Status.FAILED
-
-    @property
-    def route_status_name(self) -> str:
-        """What pages call the status of the route."""
-        is_brought = self.mode == lifecycle.Mode.REVERSE and self.route_status == RouteStatus.RETURNING
-        return gettext("On the way to A") if is_brought else str(words.ROUTE_STATUSES[self.route_status])
 
     @property
     def way_of_goods(self) -> str:

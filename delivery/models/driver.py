@@ -21,6 +21,7 @@ from delivery import lifecycle
 from delivery.geo.distance import Point
 from delivery.lifecycle import Trigger
 from delivery.models.bases import Identified, Located, cartesian, cartesian_columns, distance_m, on_earth, quoted
+from delivery.models.dispatch_rules import DispatchRules
 from delivery.models.integrator import Integrator
 
 _X, _Y, _Z = cartesian_columns()
@@ -336,6 +337,10 @@ class LatestPosition(Located):
 
     def __str__(self) -> str:
         return f"{self.latitude:.5f}, {self.longitude:.5f}"
+
+    def is_fresh(self, *, at: datetime) -> bool:
+        """Whether it says where the driver is at this moment."""
+        return self.recorded_at >= at - DispatchRules.current().position_fresh
 
 
 class DriverLogInLink(models.Model):

@@ -143,7 +143,7 @@ class SellerAdmin(AccountAdmin):
         """The people, with a link to the page where they are invited, changed and removed."""
         people = ", ".join(user.get_username() for user in obj.members.order_by("username")) or _("Nobody yet")
         page = reverse("panel:seller_team", args=[obj.pk, Environment.LIVE])
-        return format_html('{}<br><a class="rota-link" href="{}">{}</a>', people, page, _("Invite or remove people"))
+        return format_html('{}<br><a href="{}">{}</a>', people, page, _("Invite or remove people"))
 
     def has_delete_permission(self, request: HttpRequest, obj: Seller | None = None) -> bool:
         return False  # orders refer to it

@@ -126,9 +126,7 @@ class InvoiceAdmin(LargeTable, ModelAdmin):
     def file(self, invoice: Invoice) -> str:
         if invoice.forgotten_at is not None:
             return self.get_empty_value_display()
-        return format_html(
-            '<a class="rota-link" href="{}">XML</a>', reverse("admin:integration_invoice_file", args=[invoice.pk])
-        )
+        return format_html('<a href="{}">XML</a>', reverse("admin:integration_invoice_file", args=[invoice.pk]))
 
     def get_urls(self) -> list[URLPattern]:
         view = self.admin_site.admin_view(self.file_view)

@@ -201,14 +201,14 @@ class OrderAdmin(LargeTable, MovementFiles):
 
     @admin.display(description=_("order, tracking code"))
     def identity(self, order: Order) -> SafeString:
-        return format_html('{} <span class="rota-soft">{}</span>', order.code, order.tracking_code)
+        return format_html('{} <span class="soft">{}</span>', order.code, order.tracking_code)
 
     @admin.display(description=_("receiver"))
     def recipient(self, order: Order) -> SafeString:
         """The receiver's name and city."""
         address = order.receiver["address"]
         city = "/".join(str(address[name]) for name in ("city", "state") if address.get(name))
-        return format_html('{}<span class="block rota-soft">{}</span>', order.receiver_name, city)
+        return format_html('{}<span class="block soft">{}</span>', order.receiver_name, city)
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False

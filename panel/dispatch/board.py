@@ -98,17 +98,22 @@ class Card:
         """Where the driver has to be next: A, B, C or D."""
         return self.delivery.next_place.label
 
+    @cached_property
+    def main_stop(self) -> Stop:
+        """The stop that the card is named for, because A is often the same: the next one, or one that has failed."""
+        stops = self.delivery.ordered_stops
+        failed = [stop for stop in stops if stop.status == lifecycle.Status.FAILED]
+        return (self.open_stops or failed or stops)[0]
+
     @property
-    def folded_label(self) -> str:
-        """The place that the folded card shows: of an offered route where it goes, because A is often the same."""
-        if self.delivery.route_status != lifecycle.RouteStatus.AVAILABLE or not self.open_stops:
-            return self.next_label
-        return "A" if self.delivery.mode == lifecycle.Mode.REVERSE else self.open_stops[0].label
+    def shown_label(self) -> str:
+        """The place that the folded card shows below its name: where the driver has to be next, without a driver A."""
+        return self.next_label if self.delivery.is_held else "A"
 
     @property
     def other_stops(self) -> int:
-        """How many stops there are beside those that the folded card shows."""
-        return sum(stop.label not in (self.folded_label, self.next_label) for stop in self.open_stops)
+        """How many stops there are to go to beside the one that the card is named for."""
+        return sum(stop != self.main_stop for stop in self.open_stops)
 
 
 def routes(environment: str, *, ids: Collection[UUID] | None = None) -> list[dict[str, Any]]:
@@ -331,9 +336,11 @@ def ended(environment: str, text: str) -> QuerySet[Delivery]:
 
     The end is looked for among the newest, because no index finds it. Empty for a text that can be none of them.
     """
-    found: QuerySet[Delivery] = Delivery.objects.filter(
-        environment=environment, closed_at__isnull=False
-    ).select_related("integrator")
+    found: QuerySet[Delivery] = (
+        Delivery.objects.filter(environment=environment, closed_at__isnull=False)
+        .select_related("integrator")
+        .prefetch_related("stops")
+    )
     if key := parse_id(text):
         return found.filter(pk=key)
     by_order = found.filter(Stop.refers_to("pk", external_id=text)).order_by("-pk")[:_MOST_ENDED]

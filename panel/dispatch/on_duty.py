@@ -7,11 +7,13 @@ from uuid import UUID
 
 from django.db.models import Count, F, IntegerField, OuterRef, Prefetch, Q, Subquery
 from django.db.models.functions import Coalesce
+from django.utils.translation import gettext
 
 from common import clock
+from common.brazil import formats
 from delivery import arrival_times, lifecycle
 from delivery.arrival_times import ArrivalTime
-from delivery.models import ArrivalEstimate, Delivery, DispatchRules, Driver, LatestPosition, Stop
+from delivery.models import ArrivalEstimate, Delivery, Driver, LatestPosition, Stop
 from delivery.models.delivery import ON_TIME
 from delivery.models.driver import DriverQuerySet
 
@@ -46,10 +48,12 @@ class AtWork:
         return self.route.lateness(at=self.at) if self.route else None
 
     @property
-    def is_old(self) -> bool:
-        """Whether the latest position says little about where the driver is now."""
+    def last_signal(self) -> str:
+        """When the driver was last heard of, if that says little about where the driver is now; else empty."""
         latest: LatestPosition | None = getattr(self.driver, "latest", None)
-        return latest is not None and latest.recorded_at < self.at - DispatchRules.current().position_fresh
+        if latest is None or latest.is_fresh(at=self.at):
+            return ""
+        return gettext("last signal %(time)s") % {"time": formats.time_of_day(latest.recorded_at, at=self.at)}
 
     @cached_property
     def next_place(self) -> Delivery | Stop | None:

@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from django import template
+from django.contrib import admin
 from django.utils import timezone
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
@@ -327,6 +328,14 @@ def without(context: template.Context, name: str) -> str:
     """The page's own query string without a filter, from the first page."""
     more = ("since", "until") if name == "period" else ()
     return with_query(context, **dict.fromkeys((name, *more, "before", "page")))
+
+
+@register.simple_tag
+def admin_list_name(opts: Any) -> str:
+    """What the admin's pages call the list of a model. `opts`: those of its ModelAdmin."""
+    site: Any = admin.site
+    name: str = site.name_of(opts)
+    return name
 
 
 @register.simple_tag(takes_context=True)

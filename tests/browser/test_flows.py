@@ -94,7 +94,7 @@ def test_a_driver_is_searched_and_chosen_in_the_admin(dispatcher, shop):
     page.locator(".select2-results__option--highlighted", has_text="Zoe Reis").wait_for()
     page.keyboard.press("Enter")
     page.locator("#moves form[action$='/accept/'] button").click()
-    page.locator(".rota-confirm button").click()
+    page.locator("#content-main button").click()
     page.locator("#moves form[action$='/collect/']").wait_for()
 
     assert Delivery.objects.get(pk=delivery.pk).driver == driver

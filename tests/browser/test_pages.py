@@ -422,10 +422,10 @@ class TestLogIn:
 
         admin_.over({"person-without-second-factor": f"/admin/auth/user/{dora.pk}/change/"})
         with admin_.page.expect_navigation():
-            admin_.page.click("button.rota-button")
+            admin_.page.click("#content button.prime")
         with admin_.page.expect_navigation():
-            admin_.page.click(".rota-confirm button")
-        code = admin_.page.text_content("code.rota-code")
+            admin_.page.click("#content-main button")
+        code = admin_.page.text_content("code.body")
         admin_.look("enrolment-code")
         log_in(way, "dora")
         way.page.wait_for_url("**/two-factor/app/**")
@@ -530,7 +530,7 @@ class TestAdmin:
             page.fill("input[name=reason]", "Fatura 17 em aberto")
             way.look(f"admin-suspend-{area.split('/')[1]}")
             with page.expect_navigation():
-                page.click("button.is-final")
+                page.click("button.final")
             way.look(f"admin-suspended-{area.split('/')[1]}")
 
         assert way.problems == []

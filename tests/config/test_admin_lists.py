@@ -1,6 +1,4 @@
-"""What the lists and pages of the admin have in common: texts of empty lists, sorting, opening accounts, the menu."""
-
-import re
+"""What the lists and pages of the admin have in common: texts of empty lists, sorting, opening accounts."""
 
 import pytest
 from django.urls import reverse
@@ -40,20 +38,6 @@ class TestLists:
     )
     def test_of_accounts_lead_to_the_guided_way(self, admin_client, name, way):
         assertRedirects(admin_client.get(reverse(f"admin:{name}_add")), reverse(f"panel:{way}"))
-
-
-class TestMenu:
-    def test_leads_to_the_pages_of_the_panels_menu_and_back(self, admin_client):
-        """Those of an account and of the own log-in aside."""
-        panel, admin = (page(admin_client, reverse(name)) for name in ("panel:home", "admin:index"))
-        links = {*re.findall(r'href="(/[^"]*)"', panel.partition('aria-label="Rota"')[2].partition("</header>")[0])}
-        found = {*re.findall(r'href="(/[^"]*)"', admin.partition('id="nav-sidebar-apps"')[2].partition("</nav>")[0])}
-
-        assert {reverse("panel:board"), reverse("panel:home")} < links
-        assert links - found == {reverse("account_own")}
-
-    def test_opens_the_group_of_the_page_alone(self, admin_client):
-        assert page(admin_client, DRIVERS).count("navigationOpen: true") == 1
 
 
 class TestForms:

@@ -11,26 +11,26 @@ import requests
 from config.env import BASE_DIR
 from tests.factories import PICKUP, payload
 from tests.faults.waiting import until
-from tests.pgbouncer import pgbouncer
+from tests.pgbouncer import pgbouncer, variables
 from tests.ports import free_port, listens
 from tests.production import ENVIRONMENT
 
 
 @pytest.fixture
 def pooled(program, external, tmp_path):
-    """The environment of a production whose PostgreSQL is behind a PgBouncer that knows no prepared statements."""
+    """The environment of a production whose PostgreSQL is behind a PgBouncer."""
     # Few server connections, so that transactions of different clients follow each other on the same one.
     with pgbouncer(program("pgbouncer"), external["DATABASE_URL"], tmp_path, default_pool_size=3) as url:
         yield {
-            "PATH": "", **ENVIRONMENT, **external, "DATABASE_URL": f"{url}/rota",
-            "DATABASE_PREPARE": "0", "WEB_WORKERS": "1", "WORKERS": "1", "PORT": str(free_port()),
+            "PATH": "", **ENVIRONMENT, **external, "DATABASE_URL": f"{url}/rota?target_session_attrs=any",
+            **variables(program("pgbouncer")), "WEB_WORKERS": "1", "WORKERS": "1", "PORT": str(free_port()),
             "ROTA_SUPERUSER": "ana", "ROTA_SUPERUSER_PASSWORD": "plum canoe ladder frost",  # pragma: allowlist secret
         }  # fmt: skip  # one row each
 
 
 def test_every_connection_is_planned_for_alike(pooled):
     """PgBouncer does not pass on what the service asks for when it connects."""
-    url = pooled["DATABASE_URL"].removesuffix("/rota")
+    url = pooled["DATABASE_URL"].rpartition("/")[0]
 
     for entry in ("rota", "rota_web"):
         with psycopg.connect(f"{url}/{entry}", connect_timeout=10) as connection:

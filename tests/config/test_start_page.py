@@ -1,5 +1,6 @@
-"""The admin's first page: what it shows to whom, and its links."""
+"""The admin's first page: what it shows to whom, its links, and the panel's menu and search."""
 
+import re
 from datetime import timedelta
 
 import pytest
@@ -77,3 +78,14 @@ class TestStartPage:
 
         with django_assert_num_queries(len(few)):
             client.get(INDEX)
+
+
+def test_has_the_menu_and_the_search_of_the_panel(admin_client):
+    panel, start = (admin_client.get(reverse(name)).content.decode() for name in ("panel:home", "admin:index"))
+    menus = [each.partition('<nav aria-label="Rota">')[2].partition("</nav>")[0] for each in (panel, start)]
+
+    assert reverse("panel:board") in menus[0]
+    assert re.findall(r'href="([^"]*)"', menus[0]) == re.findall(r'href="([^"]*)"', menus[1])
+    assert '<dialog class="search-dialog"' in start
+    assert f'href="{reverse("panel:search")}" data-opens-search' in start
+    assert re.findall(r'href="([^"]*)"\s+aria-current="page"', start) == [INDEX]

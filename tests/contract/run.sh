@@ -23,7 +23,7 @@ lint() {
 fuzz() {
     ROTA_URL=$url ROTA_AUTHORIZATION=${2#*: } PYTHONPATH=tests/contract timeout 500 .venv/bin/uv tool run "schemathesis@$SCHEMATHESIS_VERSION" \
         --config-file tests/contract/schemathesis.toml run "$described" --url "$url" \
-        --include-path-regex "$1" --header "$2" --phases "${3:-examples,coverage,fuzzing,stateful}" --max-examples 15 \
+        --include-path-regex "$1" --header "$2" --phases "${3:-examples,coverage,fuzzing,stateful}" --max-examples 10 \
         --exclude-checks ignored_auth,missing_required_header \
         --request-timeout 10 --seed 1 --no-color
 }
@@ -143,7 +143,7 @@ postman() {
 
 fuzz_immediate_delivery() { fuzz '^/api/(?!integration)' "Authorization: Bearer $token"; }
 fuzz_order_integration() { fuzz '^/api/integration/(?!carrier)' "Authorization: Basic $key"; }
-fuzz_carriers() { fuzz '^/api/integration/carrier' "Authorization: Basic $carrier" examples,coverage,fuzzing; } # one call has no states
+fuzz_carriers() { fuzz '^/api/integration/carrier' "Authorization: Basic $carrier" examples,fuzzing; } # one call has no states
 
 mkdir -p "$generated"
 timeout 180 make --silent tests/contract/node_modules/.ready

@@ -103,7 +103,7 @@ class TestAPageOfThePanel:
         queries = {
             f"{name}: {kind} of {len(text[kind])}": urlencode(RANGE | {name: text[kind]})
             for name in ("before", "test", "again_count", "q", "since")
-            for text in (worst, texts(250))  # a search takes 255 characters
+            for text in (worst, *([texts(250)] if name == "q" else []))  # a search takes 255 characters
             for kind in KINDS
         }
         paths = [

@@ -120,26 +120,19 @@ class TestNew:
 
 
 class TestMove:
-    @pytest.mark.parametrize(("before", "trigger", "index", "after"), ROWS)
-    def test_follows_the_table(self, before, trigger, index, after):
-        assert lifecycle.move(before, trigger, index=index) == after
+    def test_follows_the_table(self):
+        assert [(*row[:3], lifecycle.move(row[0], row[1], index=row[2])) for row in ROWS] == ROWS
 
     @pytest.mark.parametrize("trigger", [Trigger.DELIVER, Trigger.FAIL, Trigger.ATTEMPT])
     def test_refuses_to_close_an_order_that_is_not_named(self, trigger):
         with pytest.raises(StopNotOpen):
             lifecycle.move(State(C, COLLECTED, (C, C)), trigger)
 
-    @pytest.mark.parametrize(
-        ("mode", "trigger", "route"),
-        [
-            (mode, *pair)
-            for mode in Mode
-            for pair in sorted(set(itertools.product(Trigger, RouteStatus)) - set(TABLE[mode]))
-        ],
-    )
-    def test_refuses_what_the_table_does_not_have(self, mode, trigger, route):
-        with pytest.raises(MoveRefused, match=f"Cannot {trigger} while the route is {route}"):
-            lifecycle.move(State(C, route, (C,), mode), trigger, index=0)
+    @pytest.mark.parametrize("mode", Mode)
+    def test_refuses_what_the_table_does_not_have(self, mode):
+        for trigger, route in set(itertools.product(Trigger, RouteStatus)) - set(TABLE[mode]):
+            with pytest.raises(MoveRefused, match=f"Cannot {trigger} while the route is {route}"):
+                lifecycle.move(State(C, route, (C,), mode), trigger, index=0)
 
     @pytest.mark.parametrize(
         ("state", "end"),
@@ -209,11 +202,10 @@ class TestFailure:
 
 class TestAllowed:
     @pytest.mark.parametrize("mode", Mode)
-    @pytest.mark.parametrize("route", RouteStatus)
-    def test_names_the_triggers_of_the_table(self, route, mode):
-        assert {(trigger, route) for trigger in lifecycle.allowed(route, mode)} == {
-            pair for pair in ALLOWED[mode] if pair[1] is route
-        }
+    def test_names_the_triggers_of_the_table(self, mode):
+        assert {(trigger, route) for route in RouteStatus for trigger in lifecycle.allowed(route, mode)} == ALLOWED[
+            mode
+        ]
 
 
 def tried(state, trigger, index, policies):

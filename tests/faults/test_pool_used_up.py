@@ -10,7 +10,7 @@ from dev import embedded
 from tests.faults.calls import Traffic, statuses
 from tests.faults.report import print_figures
 from tests.faults.waiting import until
-from tests.pgbouncer import pgbouncer
+from tests.pgbouncer import pgbouncer, variables
 
 _POOL_SIZE = 2
 _WAIT_SECONDS = 3
@@ -25,8 +25,8 @@ def pool(program, tmp_path):
 
 
 @pytest.fixture
-def base(processes, pool):
-    environment = {**embedded.environment(), "DATABASE_URL": pool, "DATABASE_PREPARE": "0"}
+def base(program, processes, pool):
+    environment = {**embedded.environment(), "DATABASE_URL": pool, **variables(program("pgbouncer"))}
     return processes.start_web(**environment).base
 
 

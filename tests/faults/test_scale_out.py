@@ -21,7 +21,7 @@ from tests.faults.calls import Traffic, created, made, statuses
 from tests.faults.redis_server import redis_server, version_of
 from tests.faults.report import await_all, figures_of, print_figures, sequences
 from tests.faults.waiting import until
-from tests.pgbouncer import pgbouncer
+from tests.pgbouncer import pgbouncer, variables
 
 _OFFERS = 20
 _SIMULATED = 5
@@ -41,7 +41,7 @@ def servers(program, tmp_path_factory):
         yield {
             "DATABASE_URL": f"{postgres_url}/rota",
             "REDIS_URL": redis_url,
-            "DATABASE_PREPARE": "0",
+            **variables(program("pgbouncer")),
             "ALLOWED_HOSTS": "127.0.0.1",
             **embedded.local_secrets(),
         }

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import pytest
 
 from tests.scope.actions import Call, Party, calls, foreign_arguments, functions
-from tests.scope.rows import Columns, Key, Owner
+from tests.scope.rows import Columns, Key, Ledger, Owner
 from tests.scope.runs import Outcome, compared, differences, owners_of, run
 from tests.scope.world import World
 
@@ -252,20 +252,19 @@ def successful(name: str, party: Party) -> list[Success]:
     return found
 
 
-@pytest.fixture(scope="module", params=sorted(functions().keys() - NOT_CALLED.keys()))
-def name(request: pytest.FixtureRequest) -> str:
-    return str(request.param)
+@pytest.mark.parametrize("name", sorted(functions().keys() - NOT_CALLED.keys()))
+def test_concerns_and_writes_what_it_is_about_and_refuses_what_is_of_others(name: str, world: World) -> None:
+    found = [each for party in parties(name, world) for each in successful(name, party)]
 
-
-@pytest.fixture(scope="module")
-def found(name: str, world: World) -> list[Success]:
-    return [each for party in parties(name, world) for each in successful(name, party)]
-
-
-def test_concerns_the_owners_of_its_arguments_only(name: str, found: list[Success], world: World) -> None:
-    ledger = world.ledger
     assert found, "no arguments with which it is not refused: add some to Party, or a reason to NOT_CALLED"
+    _concern_the_owners_of_their_arguments_only(name, found, world.ledger)
+    line = columns_of(name, found)
+    assert line == COLUMNS.get(name, name), "look whether it is meant, and write it to columns.txt"
+    world.ledger.remove(())  # the arguments of others are looked up
+    _refuse_an_argument_of_others(name, found[0], world.ledger)
 
+
+def _concern_the_owners_of_their_arguments_only(name: str, found: list[Success], ledger: Ledger) -> None:
     for call, _party, kept, others, among in found:
         alone = run(call.make, ledger, others=others, alone=True)
         if kept:
@@ -278,23 +277,21 @@ def test_concerns_the_owners_of_its_arguments_only(name: str, found: list[Succes
             assert differences(call.make, ledger, others=others, bare=bare) == []
 
 
-def test_writes_in_its_columns_only(name: str, found: list[Success]) -> None:
-    """Each line of columns.txt has what the calls of an action write: `+` are new rows, `-` rows that are gone."""
+def columns_of(name: str, found: list[Success]) -> str:
+    """The line of columns.txt with what the calls of an action write: `+` are new rows, `-` rows that are gone."""
     written: Columns = defaultdict(set)
     for each in found:
         for table, columns in each.outcome.columns.items():
             written[table] |= columns
-    line = " ".join([name, *(f"{table}({' '.join(sorted(written[table]))})" for table in sorted(written))])
-
-    assert line == COLUMNS.get(name, name), "look whether it is meant, and write it to columns.txt"
+    return " ".join([name, *(f"{table}({' '.join(sorted(written[table]))})" for table in sorted(written))])
 
 
-def test_refuses_an_argument_of_others(name: str, found: list[Success], world: World) -> None:
-    for argument, environment, foreign in foreign_arguments(name, found[0].call, found[0].party):
+def _refuse_an_argument_of_others(name: str, first: Success, ledger: Ledger) -> None:
+    for argument, environment, foreign in foreign_arguments(name, first.call, first.party):
         if (name, argument, environment) not in TAKES_FOREIGN:
             # And without what the other may have reached a limit with, which would be a reason to refuse it too.
-            for bare in (set(), world.ledger.details(set(), [*found[0].call.rows(), *foreign.rows()])):
-                outcome = run(foreign.make, world.ledger, others=set(), bare=bare)
+            for bare in (set(), ledger.details(set(), [*first.call.rows(), *foreign.rows()])):
+                outcome = run(foreign.make, ledger, others=set(), bare=bare)
 
                 assert outcome.error is not None or not outcome.changes, f"{argument} of {foreign.by_name}"
 

@@ -461,18 +461,11 @@ def that_change() -> list[str]:
     return sorted((called | by) - ELSEWHERE.keys())
 
 
-@pytest.fixture(scope="module", params=that_change())
-def name(request: pytest.FixtureRequest) -> str:
-    return str(request.param)
-
-
-@pytest.fixture(scope="module")
-def found(name: str, world: World) -> list[Again]:
-    return [again for again in that_write(name, world) if again.written]
-
-
-def test_changes_nothing_more_the_second_time(name: str, found: list[Again]) -> None:
+@pytest.mark.parametrize("name", that_change())
+def test_changes_nothing_more_the_second_time_and_wakes_a_worker_once_it_has_committed(name: str, world: World) -> None:
     may_change, _reason = AGAIN.get(name, (set(), ""))
+
+    found = [again for again in that_write(name, world) if again.written]
 
     has_actor = "by" in inspect.signature(functions()[name]).parameters
     assert found or not has_actor, "records who makes a change: add to `prepared` what it changes, or to ELSEWHERE"
@@ -480,10 +473,6 @@ def test_changes_nothing_more_the_second_time(name: str, found: list[Again]) -> 
         assert is_documented(again.error) or name in _CHECKED_BY_THE_CALLER, repr(again.error)
         assert again.changed - may_change == set(), f"after {again.written}"
         assert may_change or again.told == [], "tells of what has not changed"
-
-
-def test_wakes_a_worker_for_what_is_due_and_not_before_it_has_committed(name: str, found: list[Again]) -> None:
-    for again in found:
         assert again.early == [] or name in _THAT_COMMIT
         for area in ("delivery", "integration"):
             due = {f"new {area}_webhookevent", f"new {area}_webhookqueueitem", f"{area}_webhookqueueitem.due_at"}

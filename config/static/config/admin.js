@@ -37,6 +37,12 @@ document.addEventListener("click", (event) => {
   });
 });
 
+// Unfold's key for the dark sets a class; the panel's colours follow it.
+new MutationObserver(() => {
+  const { classList, dataset } = document.documentElement;
+  dataset.theme = classList.contains("dark") ? "dark" : "light";
+}).observe(document.documentElement, { attributeFilter: ["class"] });
+
 // simplebar gives all its scroll containers the same aria-label: number them, because landmarks need unique names.
 // On phones a list shows the heading of each column above its value, as the model names it: begin it with a capital.
 // An empty header of a column of delete checkboxes or buttons gets a text for screen readers, which find the page's own
@@ -56,11 +62,9 @@ addEventListener("load", () => {
     words.textContent = "×";
     header.append(words);
   }
-  const navigation = document.querySelector("meta[name=rota-navigation]").content;
   for (const opener of document.querySelectorAll("[x-on\\:click]:not([href], button, input, label)")) {
     opener.tabIndex = 0;
-    if (!opener.matches("h2")) opener.setAttribute("role", "button");
-    if (["dock_to_right", "close"].includes(opener.textContent.trim())) opener.setAttribute("aria-label", navigation);
+    opener.setAttribute("role", "button");
     opener.addEventListener("keydown", (event) => {
       if (event.target !== opener || !["Enter", " "].includes(event.key)) return;
       event.preventDefault();

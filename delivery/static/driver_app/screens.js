@@ -46,9 +46,11 @@ function notices() {
   return found;
 }
 
-// From when and until when the driver can be there, where the shop has asked for it.
-function windowOf({ readyAt, deadlineAt }) {
-  return [readyAt && text("window.from", soon(readyAt)), deadlineAt && text("window.until", soon(deadlineAt))].filter(Boolean).join(", ");
+// From when the driver can be there, where the shop has asked for it, and until when the driver has to be. `dueAt` is unknown to a
+// server of the version before.
+function windowOf({ readyAt, deadlineAt, dueAt }) {
+  const until = dueAt ?? deadlineAt;
+  return [readyAt && text("window.from", soon(readyAt)), until && text("window.until", soon(until))].filter(Boolean).join(", ");
 }
 
 const placePart = (point) => part("place", { label: point.label, address: place(point), window: windowOf(point) });
@@ -75,9 +77,12 @@ function offerPart(offer) {
 
 const offerCount = (count) => (count === 1 ? text("offers.one") : text("offers.many", count));
 
-function finishedPart({ share, distanceKm, mode, delivered, failed, minutes, onTime }) {
+const latePart = ({ point, dueAt, at }) => part("late", { label: point, due: soon(dueAt), at: soon(at) });
+
+function finishedPart({ share, distanceKm, mode, delivered, failed, minutes, onTime, late = [] }) {
   const isPickup = mode === "REVERSE";
   const values = { share: money(share), distance: km(distanceKm), isPickup, delivered, failed, isLate: !onTime, onTime };
+  Object.assign(values, { late: late.length && late.map(latePart), byShop: late.some(({ point }) => point) });
   values.minutes = minutes === null ? "" : text("time.minutes", minutes);
   return part("summary", values);
 }

@@ -4,6 +4,7 @@ The page has no cards; `board.js` fetches those that are shown. What a board sho
 its order and the clock of lateness need no request.
 """
 
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -26,7 +27,7 @@ from delivery.actions import drivers, moves
 from delivery.actions import goods as goods_actions
 from delivery.errors import DeliveryError
 from delivery.lifecycle import Mode, RouteStatus
-from delivery.models import Delivery, DispatchRules, Driver, Environment, GoodsInHand, parse_id
+from delivery.models import Delivery, DispatchRules, Driver, Environment, GoodsInHand, LatestPosition, parse_id
 from delivery.models.driver import VehicleType
 from delivery.models.stop import LABELS
 from delivery.move_forms import MoveForm, done, whereabouts
@@ -195,9 +196,7 @@ class Assign(DispatcherView):
             .prefetch_related("stops")
         )
         rows = drivers.nearest_of_each(list(offered.order_by("created_at", "pk")), at=now)
-        choices = [
-            (delivery, [_option(each.driver, each.metres, at=now) for each in found]) for delivery, found in rows
-        ]
+        choices = [(delivery, [_Option(each.driver, each.metres, now) for each in found]) for delivery, found in rows]
         return self.page("panel/board_assign.html", rows=choices)
 
 
@@ -286,31 +285,45 @@ class Move(DispatcherView):
         return self.page("panel/board_message.html", text=text, is_error=is_error)
 
 
-def _option(driver: Driver, metres: float | None, *, at: datetime) -> tuple[UUID, str, str, bool]:
-    """A driver to choose: the id, the name, where the driver is, and whether that is old."""
-    place = " · ".join(whereabouts(driver, metres, at=at))
-    return driver.pk, text_of_simulator(driver.name), place, on_duty.AtWork(driver, at).is_old
+@dataclass(frozen=True)
+class _Option:
+    """A driver to choose, who is so far from where the route begins."""
+
+    driver: Driver
+    metres: float | None
+    at: datetime
+
+    @property
+    def is_fresh(self) -> bool:
+        """Whether it is known where the driver is now. Nobody else is recommended."""
+        latest: LatestPosition | None = getattr(self.driver, "latest", None)
+        return latest is not None and latest.is_fresh(at=self.at)
+
+    @property
+    def whereabouts(self) -> str:
+        return " · ".join(whereabouts(self.driver, self.metres, at=self.at))
 
 
 def _choice(delivery: Delivery, *, search: str = "", chosen: str = "", recommends: bool = False) -> dict[str, Any]:
-    """Context of the list of drivers: the nearest eligible ones that match `search`.
+    """Context of the list of drivers: the nearest eligible ones that match `search`, those with a fresh position first.
 
-    `recommends`: the first one is recommended, and chosen unless another one is. The driver with the id `chosen` stays
-    in the list, matching or not, because it replaces the list in which that driver was chosen.
+    `recommends`: the first one is chosen unless another one is, and recommended if its position is fresh. The driver
+    with the id `chosen` stays in the list, matching or not, because it replaces the list in which that driver was
+    chosen.
     """
     now = clock.now()
     eligible = drivers.eligible(delivery, at=now).select_related("latest")
     kept = list(eligible.filter(pk=key)) if (key := parse_id(chosen)) else []
     found = drivers.nearest(delivery, at=now, count=_MAX_DRIVERS + 1 + len(kept), search=search)
     matching = [driver for driver in found if driver not in kept]
-    listed = (kept + matching)[:_MAX_DRIVERS]
-    options = [_option(driver, driver.distance_m, at=now) for driver in listed]  # type: ignore[attr-defined]
-    recommended = listed[0].pk if listed and recommends else None
+    options = [_Option(driver, driver.distance_m, now) for driver in kept + matching]  # type: ignore[attr-defined]
+    options = sorted(options, key=lambda each: (each.driver not in kept, not each.is_fresh))[:_MAX_DRIVERS]
+    first = options[0] if options and recommends else None
     return {
         "best": options[:_BEST_DRIVERS],
         "others": options[_BEST_DRIVERS:],
-        "recommended": recommended,
-        "chosen": kept[0].pk if kept else recommended,
+        "recommended": first.driver.pk if first and first.is_fresh else None,
+        "chosen": kept[0].pk if kept else first and first.driver.pk,
         "has_more": len(kept) + len(matching) > _MAX_DRIVERS,
         "most_drivers": _MAX_DRIVERS,
         "search": search,

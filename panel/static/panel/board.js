@@ -41,15 +41,13 @@ const board = {
     return found.sort((one, other) => one.due - other.due || (one.id < other.id ? -1 : 1));
   },
 
+  // A route that has ended, or that the tab, the shop or the search leaves out, is not chosen any more.
   show() {
+    if (board.chosen && !board.shown().some((route) => route.id === board.chosen)) {
+      board.chosen = "";
+      board.keepAddress();
+    }
     for (const function_ of board.changed) function_();
-  },
-
-  // A route that is not there any more is not chosen any more.
-  forgetEnded() {
-    if (!board.chosen || board.routes.has(board.chosen)) return;
-    board.chosen = "";
-    board.keepAddress();
   },
 
   // The address bar keeps what is chosen and searched.
@@ -176,7 +174,6 @@ board.refresh = (() => {
     }
     board.free = found.free;
     board.showGoods(found.goods);
-    board.forgetEnded();
     board.keep(found.cards);
     board.matches(found.found);
     board.show();
@@ -219,7 +216,6 @@ board.showSome = (all, found, began) => {
   for (const id of ids) board.routes.delete(id);
   for (const route of found.routes) if (ids.includes(route.id)) board.routes.set(route.id, route);
   board.showGoods(found.goods);
-  board.forgetEnded();
   board.keep(Object.fromEntries(Object.entries(found.cards).filter(([id]) => ids.includes(id))));
   board.matches(found.found, ids);
   board.show();

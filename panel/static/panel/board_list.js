@@ -116,11 +116,11 @@
       }
       const age = element.querySelector(".age");
       if (age && route.driver) {
-        const seconds = Math.max(0, now - route.driver.at);
-        const full = route.driver.at ? board.words.positionAge.replace("%s", board.duration(seconds)) : board.words.noPosition;
-        write(age, isChosen || !route.driver.at ? full : board.words.signalAge.replace("%s", board.duration(seconds)));
-        age.title = full;
-        age.classList.toggle("old", Boolean(route.driver.at) && seconds > Number(board.words.freshSeconds));
+        const { at } = route.driver;
+        const isOld = Boolean(at) && at < now - Number(board.words.freshSeconds);
+        const fresh = at ? board.words.positionAge.replace("%s", board.duration(Math.max(0, now - at))) : board.words.noPosition;
+        write(age, isOld ? board.words.lastSignal.replace("%s", board.moment(at, route.zone)) : fresh);
+        age.classList.toggle("old", isOld);
       }
     }
   }

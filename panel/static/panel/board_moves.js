@@ -77,10 +77,10 @@
     drop(key);
     const element = document.createElement("p");
     element.className = "notice held-move";
-    const shop = document.getElementById(`name-${route}`)?.textContent.trim() ?? "";
+    const names = ["name", "order"].map((part) => document.getElementById(`${part}-${route}`)?.textContent.trim());
     const undo = Object.assign(document.createElement("button"), { type: "button", className: "button small" });
     undo.addEventListener("click", () => board.undo(key));
-    element.append(Object.assign(document.createElement("span"), { textContent: [words, shop, `…${route.slice(-6)}`].filter(Boolean).join(" · ") }), undo);
+    element.append(Object.assign(document.createElement("span"), { textContent: [words, ...names].filter(Boolean).join(" · ") }), undo);
     waiting.append(element);
     holds.set(key, { address, fields, route, element, ends: Date.now() + HOLD_SECONDS * 1000 });
     update(key);

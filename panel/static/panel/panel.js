@@ -1,4 +1,4 @@
-// Copying, dialogs, the menu on phones, forms that are sent once. Without scripts all pages but the board work, without copying.
+// Copying, forms that are sent once. Without scripts all pages but the board work, without copying.
 "use strict";
 
 document.addEventListener("click", (event) => {
@@ -14,15 +14,7 @@ document.addEventListener("click", (event) => {
     if (navigator.clipboard) navigator.clipboard.writeText(source.textContent).then(done);
     else getSelection().selectAllChildren(source);
   }
-  const unfold = event.target.closest(".unfold");
-  if (unfold) {
-    const open = unfold.closest(".side").classList.toggle("open");
-    unfold.setAttribute("aria-expanded", String(open));
-  }
   if (event.target.closest("[data-print]")) print();
-  const opens = event.target.closest("[data-opens]");
-  if (opens) document.getElementById(opens.dataset.opens).showModal();
-  if (event.target.closest("[data-closes]")) event.target.closest("dialog").close();
 });
 
 // Prevents that a form which changes something is sent twice.

@@ -1,11 +1,12 @@
-// Keys of every page: Ctrl-K and "/" search, "j" and "k" move over rows, Enter opens, "?" lists them. None while typing.
+// The menu on phones, dialogs, and keys of every page: Ctrl-K and "/" search, "j" and "k" move over rows, Enter opens, "?" lists them. None while typing.
+// In the admin too.
 "use strict";
 
 {
   const dialog = document.getElementById("search-dialog");
   const keys = document.getElementById("keys-dialog");
   // Rows of lists, cards of the board, results of a search, and what is focused in each.
-  const ROWS = "[data-row], table.opens tr:has(a.opens), table.cards tr:has(td.title a[href])";
+  const ROWS = "[data-row], table.opens tr:has(a.opens), table.cards tr:has(td.title a[href]), #result_list .data-row";
   const TARGET = ".choose, a[href], button";
   const TYPING = "input:not([type=checkbox], [type=radio], [type=range]), textarea, select, [contenteditable]";
 
@@ -22,7 +23,7 @@
 
   // The search of the page, such as that of a list or of the board; else the one over everything.
   function focusSearch() {
-    const own = [...document.querySelectorAll("main input[type=search]")].find(shown);
+    const own = [...document.querySelectorAll("main input[type=search], #searchbar")].find(shown);
     if (own) own.focus();
     else openSearch();
   }
@@ -83,6 +84,14 @@
   }
 
   document.addEventListener("click", (event) => {
+    const unfold = event.target.closest(".unfold");
+    if (unfold) {
+      const open = unfold.closest(".side").classList.toggle("open");
+      unfold.setAttribute("aria-expanded", String(open));
+    }
+    const opens = event.target.closest("[data-opens]");
+    if (opens) document.getElementById(opens.dataset.opens).showModal();
+    if (event.target.closest("[data-closes]")) event.target.closest("dialog").close();
     const link = event.target.closest("[data-opens-search]");
     if (link && dialog && !event.ctrlKey && !event.metaKey && !event.shiftKey) {
       event.preventDefault();

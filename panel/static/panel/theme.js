@@ -1,4 +1,4 @@
-// Sets the colours before the page is drawn, so it is not deferred. The choice is the admin's too, whose menu stores it so.
+// Sets the colours before the page is drawn, so it is not deferred. The admin's theme reads the choice too, and stores it so.
 "use strict";
 
 {
@@ -17,7 +17,9 @@
 
   function show() {
     const chosen = choice();
-    document.documentElement.dataset.theme = chosen === "auto" ? (system.matches ? "dark" : "light") : chosen;
+    const theme = chosen === "auto" ? (system.matches ? "dark" : "light") : chosen;
+    document.documentElement.dataset.theme = theme;
+    document.documentElement.classList.toggle("dark", theme === "dark"); // what the admin's styles ask for
     for (const group of document.querySelectorAll(".themes")) {
       group.hidden = false;
       for (const button of group.children) button.setAttribute("aria-pressed", String(button.value === chosen));

@@ -315,6 +315,36 @@ def test_a_card_is_dragged_onto_a_free_driver(open_board, shop):
     assert browser.complaints == []
 
 
+def test_a_route_that_the_tab_leaves_out_is_not_chosen_any_more(open_board, shop):
+    chosen = DeliveryFactory.create(token=shop, stops=1)
+    waiting = scheduled(timedelta(hours=3), at=timezone.now(), token=shop)
+    browser = open_board()
+    page = browser.page
+    page.locator(f"#unfold-{chosen.pk}").click()
+    expect(page.locator(".leaflet-marker-icon.point")).to_have_count(2)
+
+    page.locator("[data-tab=scheduled]").click()
+
+    page.locator(f"#route-{waiting.pk}").wait_for()
+    expect(page.locator(".leaflet-marker-icon.point")).to_have_count(0)
+    assert "route=" not in page.url
+    page.locator("[data-tab=all]").click()
+    expect(page.locator(f"#route-{chosen.pk}:not(.chosen)")).to_have_count(1)
+    assert browser.complaints == []
+
+
+def test_five_keys_lead_to_the_first_move(open_board, shop):
+    first, then = (DeliveryFactory.create(token=shop, stops=1, **traits) for traits in ({}, {"collected": True}))
+    page = open_board().page
+    page.locator(".route").nth(1).wait_for()
+
+    for key in ("Tab", "Enter", "Tab", "Tab", "Tab"):
+        page.keyboard.press(key)
+
+    expect(page.locator(f"#accept-{first.pk}")).to_be_focused()
+    assert page.locator(".route").nth(1).get_attribute("data-id") == str(then.pk)
+
+
 def test_an_address_opens_the_board_at_a_route_and_finds_one_that_has_ended(open_board, shop):
     ended, *_others, wanted = (DeliveryFactory.create(token=shop, stops=1) for _route in range(12))
     deliveries.cancel(delivery=ended, reason="", by=BY, at=timezone.now())

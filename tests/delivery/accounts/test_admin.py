@@ -26,7 +26,7 @@ def works(clear_text):
 
 def shown(response):
     """The token on the page."""
-    return response.content.decode().split('<code class="rota-code">')[1].split("</code>")[0]
+    return response.content.decode().split('<code class="body">')[1].split("</code>")[0]
 
 
 class TestSuspension:

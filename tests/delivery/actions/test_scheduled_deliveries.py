@@ -250,7 +250,12 @@ class TestLateness:
     """What is due when: `due_at` of each route status."""
 
     def due(self, delivery):
-        found: Any = Delivery.objects.filter(pk=delivery.pk).with_due().get()
+        """Also compares with what the driver is told of the places ahead."""
+        found: Any = Delivery.objects.filter(pk=delivery.pk).with_due().with_due_at_places().get()
+        if found.is_held:
+            told, is_at_stops = found.due_at_places(), found.route_status == RouteStatus.COLLECTED
+            of_stops = [at for label, at in told.items() if label != "A"]
+            assert (min(of_stops) if is_at_stops else told[found.next_place.label]) == found.due_at
         return found.due_at
 
     def test_counts_from_the_offer_without_a_driver(self):
@@ -314,6 +319,13 @@ class TestLateness:
             deliveries.fail(delivery=failed, point=point, code="ABSENT", reason="", by=BY, at=NOW)
 
         assert (self.due(delivery), self.due(without)) == (NOW + 200 * MINUTE, NOW + 130 * MINUTE)
+
+    def test_of_a_reverse_route_counts_the_way_once_something_is_collected(self):
+        delivery = scheduled(pickup=Window(), dropoffs=[Window()] * 2, at=NOW, mode=Mode.REVERSE, moves=("accept",))
+
+        deliveries.collect(delivery=delivery, point="B", by=BY, at=NOW)
+
+        assert self.due(delivery) == NOW + 30 * MINUTE + 4 * MINUTE * float(delivery.distance_km)
 
     def test_has_the_way_back_from_the_latest_deadline(self):
         stops = [Window(None, NOW + 100 * MINUTE)] * 2

@@ -2,6 +2,7 @@
 
 import html
 import re
+from datetime import timedelta
 from uuid import uuid4
 
 import pytest
@@ -76,6 +77,22 @@ def buttons(client, delivery):
     return {name for name in moves.MOVES if f'/move/{name}/"' in client.get(page(delivery)).content.decode()}
 
 
+class TestLateness:
+    def test_is_told_and_filtered_as_on_the_board(self, dispatcher):
+        ago = timezone.now() - timedelta(minutes=25)
+        late = DeliveryFactory.create(at=ago)
+        DeliveryFactory.create()
+        DeliveryFactory.create(token=TokenFactory.create(sandbox=True), at=ago)
+
+        everything = dispatcher.get(LIST)
+        filtered = dispatcher.get(LIST, {"late": "yes"})
+
+        assert len(everything.context["cl"].result_list) == 3
+        assert [each.pk for each in filtered.context["cl"].result_list] == [late.pk]
+        assert re.findall(r'<span class="badge bad"[^>]*>\d+\smin late<', filtered.content.decode())
+        assert "min late<" in dispatcher.get(page(late)).content.decode()
+
+
 class TestPage:
     @pytest.mark.parametrize("route_status", lifecycle.IN_PROGRESS)
     def test_offers_the_moves_allowed_now(self, dispatcher, route_status):
@@ -89,7 +106,7 @@ class TestPage:
 
         summary = dispatcher.get(page(delivery)).content.decode().partition('id="summary"')[2].partition("<dl")[0]
 
-        assert (summary.count("leading-6"), "Cancelled" in summary) == (1, True)
+        assert (summary.count("badge"), "Cancelled" in summary) == (1, True)
 
     def test_has_the_drivers_phone_while_the_route_lasts_for_those_who_may_look_at_drivers(self, client):
         delivery = DeliveryFactory.create(collected=True, stops=1)
@@ -118,7 +135,7 @@ class TestPage:
             admin_client.get(page(delivery)).content.decode().partition('id="events"')[2].partition("</section>")[0]
         )
 
-        assert re.findall(r'<li class="rota-soft">\s*(.*?)\s*</li>', events) == ["127.0.0.1:9/first", "No URL"]
+        assert re.findall(r'<li class="soft">\s*(.*?)\s*</li>', events) == ["127.0.0.1:9/first", "No URL"]
 
     def test_offers_open_points_and_eligible_drivers_only(self, dispatcher):
         DriverFactory.create(name="Near", at_point=PICKUP)
@@ -445,7 +462,7 @@ class TestParts:
 def parts(client, delivery):
     """The sections of the page by their ids, without their tags."""
     content = " ".join(client.get(page(delivery)).content.decode().split())
-    found = re.findall(r'<section class="rota-card" id="(\w+)"(.*?)</section>', content)
+    found = re.findall(r'<section class="card" id="(\w+)"(.*?)</section>', content)
     return {name: " ".join(html.unescape(re.sub(r"<[^>]+>", " ", text)).split()) for name, text in found}
 
 

@@ -49,8 +49,30 @@ class TestWindows:
         route = ana.state()["route"]
 
         for points in (offered["points"], route["points"]):
-            told = [[at and datetime.fromisoformat(at) for at in (p["readyAt"], p["deadlineAt"])] for p in points]
-            assert told == [[pickup.ready_at, pickup.deadline_at], [None, now + timedelta(hours=3)]]
+            names = ("readyAt", "deadlineAt", "dueAt")
+            told = [[point[name] and datetime.fromisoformat(point[name]) for name in names] for point in points]
+            at_b = now + timedelta(hours=3)
+            assert told == [[pickup.ready_at, pickup.deadline_at, pickup.deadline_at], [None, at_b, at_b]]
+
+    def test_that_nobody_asked_for_are_those_of_the_rules_at_the_places_ahead(self):
+        at = timezone.now()
+        delivery, ana = DeliveryFactory.create(stops=1, at=at), phone()
+        by_km = timedelta(minutes=4 * float(delivery.distance_km))
+
+        def due(points):
+            return [point["dueAt"] and datetime.fromisoformat(point["dueAt"]) - at for point in points]
+
+        (offered,) = ana.state()["offers"]
+        ana.post(f"offers/{delivery.pk}/accept/")
+        collected = deliveries.collect(delivery=delivery, by=BY, at=at)
+        on_the_way = ana.state()["route"]
+        deliveries.fail(delivery=collected, point="B", code="ABSENT", reason="", by=BY, at=at)
+        returning = ana.state()["route"]
+
+        pickup = timedelta(minutes=30)
+        assert due(offered["points"]) == [pickup, pickup + by_km]
+        assert due(on_the_way["points"]) == [None, pickup + by_km]
+        assert due(returning["points"]) == [pickup + by_km, None]
 
 
 class TestDuty:
@@ -223,6 +245,38 @@ class TestRouteThatIsGone:
         summary = answer["finished"]
         assert (summary["delivered"], summary["failed"], summary["minutes"], summary["onTime"]) == (0, 1, 12, True)
         assert summary["share"] == round(float(delivery.shipping_value) / 2, 2)
+
+    @pytest.mark.parametrize(
+        ("deadlines", "late"),
+        [((), [("", None, 90)]), ((60, 120), [("B", 60, 70)]), ((None, 75), [("C", 75, 80)]), ((75, 90), [])],
+    )
+    def test_tells_what_was_late_and_by_which_deadline(self, ana, deadlines, late):
+        start = timezone.now() - timedelta(minutes=90)
+        windows = [
+            Window(None, minutes and start + timedelta(minutes=minutes)) for minutes in deadlines or (None, None)
+        ]
+        delivery = scheduled(pickup=Window(), dropoffs=windows, at=start)
+        for name, point, minutes in (
+            ("accept", "", 0),
+            ("collect", "", 1),
+            ("fail", "B", 70),
+            ("deliver", "C", 80),
+            ("return", "", 90),
+        ):
+            fields = {"point": point, "code": "ABSENT", "driver": str(ana.driver.pk)}
+            moves.perform(name, delivery=delivery, fields=fields, by=BY, at=start + timedelta(minutes=minutes))
+
+        answer = ana.client.get("/driver/state/", headers={"rota-route": str(delivery.pk)}).json()
+
+        due = timedelta(minutes=30 + 4 * float(delivery.distance_km))
+        told = [
+            (each["point"], *(datetime.fromisoformat(each[name]) - start for name in ("dueAt", "at")))
+            for each in answer["finished"]["late"]
+        ]
+        assert told == [
+            (point, due if by is None else timedelta(minutes=by), timedelta(minutes=at)) for point, by, at in late
+        ]
+        assert answer["finished"]["onTime"] == (not late)
 
     @pytest.mark.parametrize("last", ["collect", "cancel"])
     def test_counts_what_was_collected_in_mode_reverse_also_before_a_cancellation(self, ana, last):

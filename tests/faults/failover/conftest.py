@@ -1,6 +1,7 @@
 """A cluster and the product's processes on it, for all tests of this folder; what the tests make is made there."""
 
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 
 import pytest
 from django.db import connection, connections
@@ -16,6 +17,7 @@ from tests.factories import TariffFactory
 from tests.faults.failover.cluster import Cluster, cluster
 from tests.faults.processes import Processes
 from tests.integration.factories import SellerFactory
+from tests.pgbouncer import pgbouncer, variables
 
 _WORKER = "tests.faults.worker_to_loopback"
 
@@ -58,10 +60,26 @@ def package_processes() -> Iterator[Processes]:
 
 
 @pytest.fixture(scope="package")
-def webs(package_processes, postgresql, environment):
-    """Two web servers, of which one reaches PostgreSQL by HAProxy, the other by the addresses of all servers."""
+def pooled(program, tmp_path_factory):
+    """Starts PgBouncer in front of a PostgreSQL. Returns the variables of a web server."""
+    with ExitStack() as stack:
+
+        def start(url):
+            folder = tmp_path_factory.mktemp("pgbouncer")
+            address = stack.enter_context(pgbouncer(program("pgbouncer"), url, folder))
+            return {
+                "DATABASE_URL": f"{address}/rota_web?target_session_attrs=any", **variables(program("pgbouncer")),
+            }  # fmt: skip  # two rows
+
+        yield start
+
+
+@pytest.fixture(scope="package")
+def webs(package_processes, postgresql, environment, pooled):
+    """Web servers that reach PostgreSQL by HAProxy, by the addresses of all servers, and by PgBouncer and HAProxy."""
     by_hosts = environment | {"DATABASE_URL": postgresql.url_of_hosts}
-    return [package_processes.start_web(**each) for each in (environment, by_hosts)]
+    by_pool = environment | pooled(postgresql.url)
+    return [package_processes.start_web(**each) for each in (environment, by_hosts, by_pool)]
 
 
 @pytest.fixture(scope="package")

@@ -141,7 +141,8 @@ def test_goes_on(postgresql, webs, others, callers, shop, endpoint, fault):
     assert after < _ANSWERS_AGAIN_SECONDS
 
 
-def test_a_web_server_that_was_led_to_a_standby(postgresql, processes, environment, callers):
+@pytest.mark.parametrize("is_pooled", [False, True])
+def test_a_web_server_that_was_led_to_a_standby(postgresql, processes, environment, pooled, callers, is_pooled):
     """As by a name or an address that has moved: what it was led to at first, it does not stay with."""
     postgresql.until_whole()
     primary = postgresql.primary
@@ -149,10 +150,14 @@ def test_a_web_server_that_was_led_to_a_standby(postgresql, processes, environme
     with Forwarder([postgresql.ports[standby]]) as way, requests.Session() as session:
         address = f"127.0.0.1:{way.port}"
         url = postgresql.url.replace(postgresql.url.rpartition("@")[2].partition("/")[0], address)
-        web = processes.start_web(**environment | {"DATABASE_URL": url})
+        variables = pooled(url) if is_pooled else {"DATABASE_URL": url}
+        web = processes.start_web(**environment | variables)
         at_standby = [call(session, web.base, callers.delivery()) for _number in range(3)]
         ready = requests.get(f"{web.base}/readyz", timeout=DEADLINE_SECONDS).status_code
         way.to = [postgresql.ports[primary]]
+        if is_pooled:
+            way.cut()  # as a proxy with `on-marked-down shutdown-sessions` does: PgBouncer keeps its connections
+            way.mend()
         until(lambda: call(session, web.base, callers.delivery()).status == 201, what="a delivery is made")
         afterwards = [call(session, web.base, callers.delivery()) for _number in range(12)]
 

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.faults.replica.browser import Browser
-from tests.pgbouncer import pgbouncer
+from tests.pgbouncer import pgbouncer, variables
 
 
 @pytest.fixture(scope="module")
@@ -11,7 +11,7 @@ def environment(replica, program, tmp_path_factory):
     folder = tmp_path_factory.mktemp("pgbouncer")
     # Few server connections, so that transactions of different clients follow each other on the same one.
     with pgbouncer(program("pgbouncer"), replica.url, folder, default_pool_size=2) as url:
-        yield {"DATABASE_REPLICA_URL": f"{url}/rota_web", "DATABASE_PREPARE": "0"}
+        yield {"DATABASE_REPLICA_URL": f"{url}/rota_web", **variables(program("pgbouncer"))}
 
 
 def test_answers_lists_behind_pgbouncer(web, staff, page_of, replica, end_delivery):

@@ -16,6 +16,7 @@ from delivery.lifecycle import OnFailure
 from delivery.models import ArrivalEstimate, Delivery, Driver, Environment, LatestPosition, StopProof
 from delivery.payload import Options, Place
 from delivery.receivers import actions as receivers
+from delivery.windows import Window
 from panel.dispatch import board
 from panel.dispatch.board import MOST_CARDS
 from tests.delivery.in_progress import in_progress
@@ -267,10 +268,46 @@ class TestCards:
 
         content = " ".join(card(dispatcher, delivery).split())
 
-        assert '<li class="origin"> <b class="label a">A</b>' in content
-        assert '<li class="pending next"> <b class="label">B</b>' in content
-        assert content.count("+2 stops") >= 1
+        assert '<li class="next"> <b class="label a">A</b>' in content
+        assert '<li class="pending main"> <b class="label">B</b>' in content
+        assert content.count("+2 stops") == 1
         assert str(money(delivery.shipping_value)) in content
+
+    @pytest.mark.parametrize(
+        ("steps", "named", "badge"),
+        [
+            ("", "Rua B, 1 order-1", "Scheduled"),
+            ("accept", "Rua B, 1 order-1", "Driver assigned"),
+            ("accept collect deliver", "Rua C, 2 order-2", "On the way"),
+            ("accept collect fail", "Rua C, 2 order-2", "On the way, 1 of 2 not delivered"),
+            ("accept collect fail last", "Rua B, 1 order-1", "Returning to the shop, 1 of 2 not delivered"),
+        ],
+    )
+    def test_are_named_for_where_the_route_goes_and_the_order(self, dispatcher, steps, named, badge):
+        at = timezone.now()
+        dropoffs = [
+            Place(point=point, address={"street": f"Rua {label}", "number": str(number)}, external_id=f"order-{number}")
+            for number, (label, point) in enumerate(zip("BC", DROPOFFS, strict=False), start=1)
+        ]
+        window = Window(at + timedelta(hours=3) if steps == "" else None)
+        pickup = Place(point=PICKUP, address={}, contact_name="Loja", contact_phone="1", window=window)
+        delivery = DeliveryFactory.create(payload=validated_payload(pickup=pickup, dropoffs=dropoffs), at=at)
+        arguments = {
+            "accept": {"driver": DriverFactory.create()},
+            "deliver": {"point": "B"},
+            "fail": {"point": "B", "code": "ABSENT", "reason": ""},
+            "last": {"point": "C"},
+        }
+        for step in steps.split():
+            move = getattr(deliveries, "deliver" if step == "last" else step)
+            delivery = move(delivery=delivery, by=BY, at=at, **arguments.get(step, {}))
+
+        content = card(dispatcher, delivery)
+
+        (labelled,) = re.findall(r'<article[^>]*?aria-labelledby="(.*?)"', content, re.DOTALL)
+        parts = [re.search(rf'id="{key}".*?>(.*?)<', content, re.DOTALL) for key in labelled.split()]
+        assert " ".join(part[1].strip() for part in parts if part) == named
+        assert re.findall(r'<span class="badge [^>]*>(.*?)</span>', content) == [badge]
 
     def test_of_a_reverse_route_end_with_a(self, dispatcher):
         delivery = DeliveryFactory.create(stops=2, mode=lifecycle.Mode.REVERSE)
@@ -284,12 +321,11 @@ class TestCards:
 
         content = " ".join(card(dispatcher, delivery).split())
 
-        stops, rest = content.split("</ol>")
-        assert '<li class="next"> <b class="label a">A</b>' in stops
-        assert '<li class="pending origin"> <b class="label">B</b>' in stops
-        assert '<li class="pending"> <b class="label">C</b>' in stops
-        assert "+2 stops" in stops
-        assert str(money(delivery.shipping_value)) in rest
+        assert '<li class="next"> <b class="label a">A</b>' in content
+        assert '<li class="pending main"> <b class="label">B</b>' in content
+        assert '<li class="pending"> <b class="label">C</b>' in content
+        assert "+2 stops" in content
+        assert str(money(delivery.shipping_value)) in content
 
     def test_of_ended_and_foreign_routes_are_left_out(self, dispatcher, shop):
         ended = DeliveryFactory.create()

@@ -9,13 +9,14 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
+from common.brazil.formats import time_of_day
 from delivery.actions import arrivals, deliveries, drivers
 from delivery.geo.distance import Point
-from delivery.models import Delivery, Driver, Environment
+from delivery.models import Delivery, Driver, Environment, LatestPosition
 from tests.delivery.many_drivers import create_many
 from tests.factories import BY, PICKUP, DeliveryFactory, DriverFactory, TokenFactory
 
-NEAR, BETWEEN, NEARER = (Point(PICKUP.latitude + north, PICKUP.longitude) for north in (0.02, 0.015, 0.01))
+NEAR, NEARER = (Point(PICKUP.latitude + north, PICKUP.longitude) for north in (0.02, 0.01))
 
 
 def dialog(client, delivery, **headers):
@@ -44,9 +45,9 @@ def card(client, delivery):
 
 
 class TestTheDialog:
-    def test_lists_eligible_drivers_nearest_first(self, dispatcher, shop):
+    def test_lists_eligible_drivers_with_a_fresh_position_first_and_of_each_kind_the_nearest(self, dispatcher, shop):
         DriverFactory.create(name="Unknown place")
-        DriverFactory.create(name="Between", at_point=BETWEEN, at_point__age=3_600)
+        DriverFactory.create(name="Silent", at_point=PICKUP, at_point__age=3_600)
         DriverFactory.create(name="Near", at_point=NEAR)
         DriverFactory.create(name="Nearer", at_point=NEARER)
         DriverFactory.create(name="Off duty", on_duty=False, at_point=PICKUP)
@@ -55,7 +56,7 @@ class TestTheDialog:
 
         content = dialog(dispatcher, shop.delivery)
 
-        assert options(content) == ["Nearer", "Between", "Near", "Unknown place"]
+        assert options(content) == ["Nearer", "Near", "Silent", "Unknown place"]
         assert [label for label in labels(content) if "recommended" in label] == labels(content)[:1]
         assert options(content.split("checked")[0]) == []  # the first one is chosen
         assert options(content.split("<details")[1]) == ["Unknown place"]
@@ -84,23 +85,25 @@ class TestTheDialog:
 
         assert "position 0 s ago" in dialog(dispatcher, shop.delivery, HTTP_ACCEPT_LANGUAGE="en")
 
-    def test_says_that_a_driver_has_no_position(self, dispatcher, shop):
+    def test_chooses_but_does_not_recommend_a_driver_without_a_position(self, dispatcher, shop):
         DriverFactory.create(name="Ana")
 
         content = dialog(dispatcher, shop.delivery, HTTP_ACCEPT_LANGUAGE="en")
 
-        assert labels(content) == ["Ana · recommended · position unknown"]
+        assert labels(content) == ["Ana · position unknown"]
+        assert "checked" in content
 
-    def test_marks_an_old_position(self, dispatcher, shop):
-        DriverFactory.create(name="Seen", at_point=NEAR)
-        DriverFactory.create(name="Lost", at_point=NEARER, at_point__age=3_600)
+    def test_says_of_an_old_position_when_it_was_and_does_not_recommend_its_driver(self, dispatcher, shop):
+        lost = DriverFactory.create(name="Lost", at_point=NEARER, at_point__age=3_600)
 
-        seen, lost = (
-            dialog(dispatcher, shop.delivery).split(name)[1].split("</label>")[0] for name in ("Seen", "Lost")
-        )
+        content = dialog(dispatcher, shop.delivery)
 
-        assert ("bad-text" in seen, "bad-text" in lost) == (False, True)
-        assert (", old" in " ".join(seen.split()), ", old" in " ".join(lost.split())) == (False, True)
+        heard = time_of_day(LatestPosition.objects.get(driver=lost).recorded_at, at=timezone.now())
+        (label,) = labels(content)
+        assert (label.split(" · ")[0], label.split(" · ")[-1]) == ("Lost", f"last signal {heard}")
+        assert "recommended" not in content
+        assert "checked" in content
+        assert "warn-text" in content
 
     def test_shows_where_the_route_goes(self, dispatcher, shop):
         content = dialog(dispatcher, shop.delivery)
@@ -243,13 +246,14 @@ class TestOnDuty:
         assert f'data-driver="{free.pk}"' in content
         assert content.count("1 route today") == 1
 
-    def test_says_which_position_is_old(self, dispatcher):
+    def test_says_when_one_who_is_silent_was_last_heard_of(self, dispatcher):
         DriverFactory.create(name="Seen", at_point=NEAR)
-        DriverFactory.create(name="Lost", at_point=NEARER, at_point__age=3_600)
+        lost = DriverFactory.create(name="Lost", at_point=NEARER, at_point__age=3_600)
 
+        heard = time_of_day(LatestPosition.objects.get(driver=lost).recorded_at, at=timezone.now())
         for page in ("panel:board_on_duty", "panel:drivers"):
-            content = " ".join(re.sub("<.*?>", " ", dispatcher.get(reverse(page)).content.decode()).split())
-            assert len(re.findall(r"ago ?, old", content)) == 1, page
+            content = " ".join(dispatcher.get(reverse(page)).content.decode().split())
+            assert re.findall(r'<b class="warn-text">(.*?)</b>', content) == [f"last signal {heard}"], page
 
     @pytest.mark.parametrize("page", ["panel:board_on_duty", "panel:drivers", "panel:driver"])
     def test_says_that_an_arrival_is_late_and_when_the_driver_was_last_heard_of(self, dispatcher, page):
@@ -290,7 +294,7 @@ class TestAssigningSeveral:
         with django_assert_num_queries(8):  # session, user, 2 of permissions; routes, stops, declined offers, drivers
             rows = self.form(dispatcher, second, shop.delivery, taken, sandbox).context["rows"]
 
-        listed = [(delivery.pk, [key for key, *_texts in options]) for delivery, options in rows]
+        listed = [(delivery.pk, [option.driver.pk for option in options]) for delivery, options in rows]
         unknown = Driver.objects.get(name="Unknown place").pk
         assert listed == [(shop.delivery.pk, [near.pk, far.pk, unknown]), (second.pk, [far.pk, unknown])]
 
