@@ -22,12 +22,15 @@ from common import credentials
 from common.brazil import phones
 from common.errors import DomainError
 from common.postgresql.batches import each
+from common.shops.models import ShopDraft
 from delivery import bodies
 from delivery.actions import forgetting as in_deliveries
 from delivery.connections import drafts as of_shops
 from delivery.connections.models import Draft
 from delivery.models import Delivery, Driver, DriverPosition, DropoffOptions, ReceiverNote, Stop, StopProof
 from integration.actions import forgetting as in_orders
+from integration.connections import drafts as of_sellers
+from integration.connections.models import Draft as SellerDraft
 from integration.invoices.models import Invoice
 from integration.models import Company, Order, compact_document
 
@@ -81,6 +84,7 @@ class Found:
     pickups: QuerySet[Delivery]
     drivers: QuerySet[Driver]
     drafts: QuerySet[Draft]
+    seller_drafts: QuerySet[SellerDraft]
     orders: QuerySet[Order]
     invoices: QuerySet[Invoice]
     companies: QuerySet[Company]
@@ -97,12 +101,16 @@ def find(person: Person, *, until: datetime) -> Found:
         pickups = in_deliveries.pickups_of(person.phone, until=until)
         drivers = in_deliveries.drivers_of(person.phone)
         drafts = of_shops.of_phone(person.phone, until=until)
+        seller_drafts = of_sellers.of_phone(person.phone, until=until)
+    else:
+        seller_drafts = of_sellers.of_document(person.document, until=until)
     orders = in_orders.orders_of(document=person.document, phone=person.phone, until=until)
     return Found(
         stops,
         pickups,
         drivers,
         drafts,
+        seller_drafts,
         orders,
         Invoice.objects.filter(links__order__in=orders.values("pk"), forgotten_at=None).distinct(),
         Company.objects.filter(document=person.document) if person.document else Company.objects.none(),
@@ -147,14 +155,19 @@ def summary(found: Found, *, at: datetime) -> Summary:
         pickups=found.pickups.count(),
         orders=found.orders.count(),
         drivers=found.drivers.count(),
-        drafts=found.drafts.count(),
+        drafts=found.drafts.count() + found.seller_drafts.count(),
         invoices=found.invoices.count(),
         companies=found.companies.count(),
         open_deliveries=list(dict.fromkeys(str(key) for (key,) in waiting)),
         open_orders=list(open_orders[:_MOST_NAMED]),
-        open_drafts=list(found.drafts.filter(ended_at=None).values_list("external_id", flat=True)[:_MOST_NAMED]),
+        open_drafts=list(chain(*(_open_drafts(rows) for rows in (found.drafts, found.seller_drafts))))[:_MOST_NAMED],
         active_drivers=found.drivers.filter(active=True).count(),
     )
+
+
+def _open_drafts(rows: QuerySet[Any]) -> Iterable[str]:
+    """The numbers of the first that have not ended."""
+    return rows.filter(ended_at=None).values_list("external_id", flat=True)[:_MOST_NAMED]
 
 
 def newest(found: Found) -> dict[str, list[Any]]:
@@ -165,6 +178,7 @@ def newest(found: Found) -> dict[str, list[Any]]:
         "orders": found.orders.select_related("seller"),
         "drivers": found.drivers,
         "drafts": found.drafts.select_related("integrator"),
+        "seller_drafts": found.seller_drafts.select_related("seller"),
         "invoices": found.invoices.select_related("seller").defer("raw"),
         "companies": found.companies.select_related("seller"),
     }
@@ -185,7 +199,15 @@ def export(person: Person, *, at: datetime) -> Iterator[str]:
         "pickups": _array(map(_pickup, found.pickups.order_by("-pk").iterator(_READ_AT_ONCE))),
         "orders": _array(map(_order, found.orders.select_related("seller").order_by("-pk").iterator(_READ_AT_ONCE))),
         "invoices": _array(map(_invoice, found.invoices.defer("raw").order_by("-pk").iterator(_READ_AT_ONCE))),
-        "ordersOfShops": _array(map(_draft, found.drafts.order_by("-pk").iterator(_READ_AT_ONCE))),
+        "ordersOfShops": _array(
+            map(
+                _draft,
+                chain(
+                    found.drafts.order_by("-pk").iterator(_READ_AT_ONCE),
+                    found.seller_drafts.order_by("-pk").iterator(_READ_AT_ONCE),
+                ),
+            )
+        ),
         "drivers": _joined(map(_driver, found.drivers.order_by("pk"))),
         "companies": _array(map(_company, found.companies.select_related("seller"))),
     }
@@ -247,13 +269,14 @@ def _pickup(delivery: Delivery) -> dict[str, Any]:
     }
 
 
-def _draft(draft: Draft) -> dict[str, Any]:
+def _draft(draft: ShopDraft) -> dict[str, Any]:
+    told = {"asTheShopSentIt": draft.source} if isinstance(draft, Draft) else {}
     return {
         "order": draft.external_id,
         "status": draft.status,
         "receivedAt": draft.created_at.isoformat(),
         "payload": draft.payload,
-        "asTheShopSentIt": draft.source,
+        **told,
     }
 
 
@@ -337,12 +360,12 @@ def carry_out(
         "orders": lambda _: in_orders.forget_orders_of(
             document=person.document, phone=person.phone, failed=failed["orders"], **same
         ),
+        "drafts": lambda _: _forget_drafts(person, request, at=at, failed=failed["drafts"]),
     }
     if person.phone:
         steps |= {
             "stops": lambda _: in_deliveries.forget_stops_of(person.phone, failed=failed["stops"], **same),
             "pickups": lambda _: in_deliveries.forget_pickups_of(person.phone, failed=failed["pickups"], **same),
-            "drafts": lambda _: of_shops.forget_of(person.phone, failed=failed["drafts"], **same),
             "drivers": lambda locked: _forget_driver(locked, person.phone, at=at),
         }
     left = most_batches
@@ -374,16 +397,27 @@ def finish_open(*, at: datetime) -> None:
     )
 
 
+def _forget_drafts(person: Person, request: PersonRequest, *, at: datetime, failed: set[Any]) -> int:
+    found = find(person, until=request.requested_at)
+    count = of_shops.DRAFTS.forget_of(found.drafts, at=at, failed=failed)
+    return count + of_sellers.DRAFTS.forget_of(found.seller_drafts, at=at, failed=failed)
+
+
 def _forget_driver(request: PersonRequest, phone: str, *, at: datetime) -> int:
     """Anonymise the next batch of a driver, and keep in the request, which the caller saves, where it ended."""
     count, request.last_delivery = in_deliveries.forget_batch_of(phone, after=request.last_delivery, at=at)
     return count
 
 
+def _kept(found: Found) -> tuple[QuerySet[Any], ...]:
+    """The rows that are anonymised."""
+    return found.stops, found.pickups, found.orders, found.drivers, found.drafts, found.seller_drafts
+
+
 def _finish(request: PersonRequest, person: Person, *, at: datetime) -> None:
     """Erase the number once no row of the person is left that existed at the request."""
     found = find(person, until=request.requested_at)
-    if any(rows.exists() for rows in (found.stops, found.pickups, found.orders, found.drivers, found.drafts)):
+    if any(rows.exists() for rows in _kept(found)):
         return
     finished = PersonRequest.objects.filter(pk=request.pk, finished_at=None).update(finished_at=at, ciphertext="")
     if finished:

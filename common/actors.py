@@ -24,6 +24,7 @@ _KINDS = {
     gettext_noop("command"),
     gettext_noop("driver"),
     gettext_noop("carrier"),
+    gettext_noop("shop"),
 }
 DATABASE = "database"  # in `common.postgresql.row_history`: a change without an actor
 _SYSTEM = {

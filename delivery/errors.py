@@ -665,8 +665,6 @@ class ConnectionNotFound(DeliveryError):
     title = "No such connection"
     status = 404
     message = "No shop is connected at this address. The panel shows the address of each on the page 'Connect a shop'."
-    meaning = "The end of the address is not that of a connected shop, or the shop was removed."
-    remedy = "Copy the address from the page *Connect a shop* of the panel into the platform's settings."
 
 
 class InvalidSignature(DeliveryError):
@@ -675,8 +673,6 @@ class InvalidSignature(DeliveryError):
     code = "invalid_signature"
     title = "The signature is missing or wrong"
     status = 401
-    meaning = "The platform's header with the signature is missing, or was made with another secret or of another body."
-    remedy = "Compare the secret in the platform's settings with that of the connection, or make a new one."
     example = "The header X-WC-Webhook-Signature is not the signature of this body with the secret of the connection."
 
 
@@ -685,8 +681,7 @@ class UnknownOrderForm(DeliveryError):
 
     code = "unknown_form"
     title = "Not an order of the platform"
-    meaning = "The body is not an order as the platform of the connection posts it. 'detail' names what is missing."
-    remedy = "Choose the webhook about orders in the platform's settings, in JSON, and the platform of the connection."
+    message = "This is not an order as %(platform)s posts it. Missing: %(missing)s."
     example = "This is not an order as WooCommerce posts it. Missing: line_items."
 
 

@@ -536,6 +536,67 @@ class SearchValueMissing(IntegrationError):
     remedy = "Send value, the number of the order or the receiver's document, and type: order_number or document."
 
 
+class ConnectionNotFound(IntegrationError):
+    """Posting to an address that no connected shop has, perhaps not any more."""
+
+    code = "connection_not_found"
+    status = 404
+    message = "Nenhuma loja está conectada neste endereço. O painel mostra o de cada uma na página 'Conectar uma loja'"
+
+
+class InvalidSignature(IntegrationError):
+    """Posting an order without the platform's signature, or with a wrong one. Nothing is written."""
+
+    code = "invalid_signature"
+    status = 401
+    message = "O cabeçalho %(header)s não é a assinatura deste corpo com o segredo da conexão"
+    example = "O cabeçalho X-WC-Webhook-Signature não é a assinatura deste corpo com o segredo da conexão"
+
+
+class UnknownOrderForm(IntegrationError):
+    """Posting, with the right signature, what is not an order of the platform."""
+
+    code = "unknown_form"
+    status = 422
+    message = "Este corpo não é um pedido como a %(platform)s o envia. Falta: %(missing)s"
+    example = "Este corpo não é um pedido como a Yampi o envia. Falta: resource.id"
+
+
+class TooManyConnections(IntegrationError):
+    """Connecting a shop of a seller that has as many as it may have."""
+
+    code = "too_many_connections"
+    message = "Um vendedor tem no máximo %(most)s lojas conectadas"
+
+
+class InvalidSecret(IntegrationError):
+    """Connecting a shop with an empty secret, or one that is too long."""
+
+    code = "invalid_secret"
+    message = "Um segredo tem de 1 a %(most)s caracteres"
+
+
+class DraftEnded(IntegrationError):
+    """Making or dropping an order of a shop that is made or dropped already."""
+
+    code = "draft_ended"
+    message = "Este pedido da loja não está mais aberto: alguém já o criou ou descartou"
+
+
+class DraftChanged(IntegrationError):
+    """Making an order of a shop that has changed since a person saw it."""
+
+    code = "draft_changed"
+    message = "A loja mudou este pedido neste meio-tempo"
+
+
+class DraftIncomplete(IntegrationError):
+    """Making an order of a shop of which something is missing."""
+
+    code = "draft_incomplete"
+    message = "Falta alguma coisa deste pedido da loja"
+
+
 class SellerNotFound(IntegrationError):
     """No seller has the id or reference given to a command."""
 

@@ -17,6 +17,7 @@ from common.workers.wake_up import BackgroundWork
 from integration import task_names
 from integration.actions import forgetting, webhooks
 from integration.carriers import movements
+from integration.connections import drafts
 from integration.models import IdempotencyRecord, MovementRecord, WebhookEndpoint, call
 from integration.sandbox import simulated_carrier
 from integration.webhooks.outbox import OUTBOX
@@ -58,10 +59,11 @@ def send_alerts() -> None:
 
 @shared_task(name="integration.forget")
 def forget() -> None:
-    """Anonymise the receivers of old orders, and delete the files of old invoices."""
+    """Anonymise the receivers of old orders and of old orders of shops, and delete the files of old invoices."""
     now = agreed_now()
     forgetting.forget_old_orders(at=now)
     forgetting.forget_old_invoices(at=now)
+    drafts.forget_ended(at=now)
 
 
 @shared_task(name="integration.prune_idempotency_records")

@@ -6,6 +6,7 @@ from integration.api.carriers import CarrierEventViewSet
 from integration.api.freight import ShippingViewSet
 from integration.api.invoices import InvoiceViewSet
 from integration.api.viewsets import AccountViewSet, EventViewSet, LabelViewSet, OrderViewSet
+from integration.connections.api import SellerDraftViewSet, SellerReceptionViewSet
 from integration.manifests.api import ManifestViewSet
 from integration.sandbox.api import SandboxOrderViewSet, SandboxWebhookViewSet
 
@@ -20,6 +21,7 @@ router.register("invoices", InvoiceViewSet, basename="invoice")
 router.register("labels", LabelViewSet, basename="label")
 router.register("carrier/events", CarrierEventViewSet, basename="carrier-event")
 router.register("manifests", ManifestViewSet, basename="manifest")
+router.register("drafts", SellerDraftViewSet, basename="draft")
 
 _upload = InvoiceViewSet.as_view({"post": "marketplace"}, **InvoiceViewSet.marketplace.kwargs)
 # Before the paths of the router, of which an orderId may be the rest of one.
@@ -35,5 +37,6 @@ urlpatterns = [
     *_labels,
     *_files,
     *router.urls,
+    path("connections/<str:connection>", SellerReceptionViewSet.as_view({"post": "create"}), name="connection"),
     *(path(f"invoices/{segment}", _upload) for segment in settings.INVOICE_PATHS),
 ]

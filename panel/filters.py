@@ -24,7 +24,7 @@ from common.brazil import zones
 from common.brazil.formats import moment
 from common.brazil.phones import ends_with
 from common.fields import Folded, any_of, folded, spellings
-from delivery.connections.models import DraftStatus
+from common.shops.models import DraftStatus
 from delivery.lifecycle import RouteStatus, Status
 from delivery.models import STATE_NAMES, AuditAction, AuditEntry, Delivery, Stop, parse_id
 from delivery.models import delivery as deliveries

@@ -1,5 +1,6 @@
 """URLs of the panel. Account and environment are part of the path; `panel.base` checks who may open it."""
 
+from types import ModuleType
 from typing import Any
 
 from django.urls import URLPattern, URLResolver, include, path, register_converter
@@ -29,8 +30,10 @@ from panel.sellers.views import (
     orders,
     scan,
     sellers,
+    shop_orders,
     simulators,
 )
+from panel.sellers.views import connections as seller_connections
 from panel.staff.views import personal_data, setup, streets
 from panel.views import events, home, maps, postcodes, refused_calls, reports, search, team, webhook
 from panel.views.endpoint_owners import OfAccount, OfSeller, SellerUpdates
@@ -49,6 +52,17 @@ def _team(page: type[team.TeamPage], change: type[team.TeamChange], prefix: str 
         path("team/", page.as_view(), name=f"{prefix}team"),
         path("team/invitations/<int:invitation>/<str:change>/", change.as_view(), name=f"{prefix}team_invitation"),
         path("team/members/<int:membership>/<str:change>/", change.as_view(), name=f"{prefix}team_member"),
+    ]
+
+
+def _shops(pages: ModuleType, prefix: str = "") -> list[URLPattern]:
+    """The pages of connected shops of an account, or of a seller with `prefix` before their names."""
+    return [
+        path("connections/", pages.Connections.as_view(), name=f"{prefix}connections"),
+        path("connections/<str:connection>/", pages.ConnectionPage.as_view(), name=f"{prefix}connection"),
+        path("connections/<str:connection>/secret/", pages.Secret.as_view(), name=f"{prefix}connection_secret"),
+        path("connections/<str:connection>/try/", pages.TryOut.as_view(), name=f"{prefix}connection_try"),
+        path("connections/<str:connection>/remove/", pages.Remove.as_view(), name=f"{prefix}connection_remove"),
     ]
 
 
@@ -120,11 +134,7 @@ _account: list[URLPattern | URLResolver] = [
     path("shop-orders/<uuid:shop_order>/request/", drafts.Request.as_view(), name="draft_request"),
     path("shop-orders/<uuid:shop_order>/drop/", drafts.Drop.as_view(), name="draft_drop"),
     path("shop-orders/<uuid:shop_order>/back/", drafts.TakeBack.as_view(), name="draft_back"),
-    path("connections/", connections.Connections.as_view(), name="connections"),
-    path("connections/<str:connection>/", connections.ConnectionPage.as_view(), name="connection"),
-    path("connections/<str:connection>/secret/", connections.Secret.as_view(), name="connection_secret"),
-    path("connections/<str:connection>/try/", connections.TryOut.as_view(), name="connection_try"),
-    path("connections/<str:connection>/remove/", connections.Remove.as_view(), name="connection_remove"),
+    *_shops(connections),
     *_report("report/", reports.Account),
     path("report/deliveries/", reports.Deliveries.as_view(), name="report_deliveries"),
     path("report/deliveries/export/", reports.DeliveriesExport.as_view(), name="report_deliveries_export"),
@@ -172,6 +182,12 @@ _seller = [
     path("orders/<int:order>/invoice/", orders.OrderInvoice.as_view(), name="seller_order_invoice"),
     path("orders/<int:order>/carrier/", carriers.AssignCarrier.as_view(), name="seller_order_carrier"),
     path("orders/labels/", manifests.Labels.as_view(), name="seller_labels"),
+    path("shop-orders/", shop_orders.Drafts.as_view(), name="seller_drafts"),
+    path("shop-orders/<uuid:shop_order>/", shop_orders.DraftPage.as_view(), name="seller_draft"),
+    path("shop-orders/<uuid:shop_order>/freight/", shop_orders.DraftFreight.as_view(), name="seller_draft_freight"),
+    path("shop-orders/<uuid:shop_order>/drop/", shop_orders.Drop.as_view(), name="seller_draft_drop"),
+    path("shop-orders/<uuid:shop_order>/back/", shop_orders.TakeBack.as_view(), name="seller_draft_back"),
+    *_shops(seller_connections, "seller_"),
     path("manifests/", manifests.Manifests.as_view(), name="seller_manifests"),
     path("manifests/<int:manifest>/", manifests.ManifestPage.as_view(), name="seller_manifest"),
     path("manifests/<int:manifest>/file/", manifests.ManifestFile.as_view(), name="seller_manifest_file"),

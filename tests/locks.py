@@ -14,6 +14,7 @@ _FEED = "tests/delivery/webhooks/test_feed_concurrency.py::"
 
 _BATCHES = f"{_DELIVERY}TestEndpoint::test_counts_the_failures_of_two_batches"
 _DRAFT = "tests/delivery/connections/test_drafts.py::TestAtTheSameTime::test_"
+_SELLER_DRAFT = "tests/integration/connections/test_orders.py::TestAtTheSameTime::test_"
 _DUTY_DURING_A_ROUTE = f"{_DELIVERY}TestDuty::test_does_not_end_for_a_driver_who_has_just_taken_a_route"
 _FIRST_OF_A_USER = f"{_ACCESS}TestFirstRowOfAUser::test_is_made_once"
 _FIRST_ROW = f"{_DELIVERY}TestFirstRow::test_is_written_once_by_two_that_find_none"
@@ -139,18 +140,21 @@ LOCKS: dict[str, tuple[str, ...]] = {
         "tests/delivery/receivers/test_page.py::TestNote::test_replaces_the_one_before",
     ),
     "delivery/actions/deliveries.py:fail": (_OF_A_DELIVERY,),
+    "integration/connections/actions.py:connect": (f"{_SELLER_DRAFT}a_seller_connects_no_more_shops_than_it_may",),
+    "integration/connections/drafts.py:look_again": (f"{_SELLER_DRAFT}two_clicks_make_one_order",),
+    "integration/connections/drafts.py:make": (f"{_SELLER_DRAFT}two_clicks_make_one_order",),
     "delivery/connections/actions.py:connect": (f"{_DRAFT}an_account_connects_no_more_shops_than_it_may",),
-    "delivery/connections/drafts.py:_lock": (f"{_DRAFT}two_requests_make_one_delivery",),
-    "delivery/connections/drafts.py:_locked": (f"{_DRAFT}an_order_is_told_after_the_other",),
-    "delivery/connections/drafts.py:drop": (f"{_DRAFT}a_request_and_another_end_are_one_after_the_other",),
+    "common/shops/drafts.py:Drafts.lock": (f"{_DRAFT}two_requests_make_one_delivery",),
+    "common/shops/drafts.py:Drafts._locked": (f"{_DRAFT}an_order_is_told_after_the_other",),
+    "common/shops/drafts.py:Drafts.drop": (f"{_DRAFT}a_request_and_another_end_are_one_after_the_other",),
     "delivery/connections/drafts.py:edit": (f"{_DRAFT}a_request_is_not_changed_any_more",),
     "delivery/connections/drafts.py:request": (f"{_DRAFT}two_requests_make_one_delivery",),
-    "delivery/connections/drafts.py:take": (
+    "common/shops/drafts.py:Drafts.take": (
         f"{_DRAFT}an_order_is_told_after_the_other",
         f"{_DRAFT}a_new_order_makes_one_draft",
         f"{_DRAFT}a_new_order_makes_one_draft",
     ),
-    "delivery/connections/drafts.py:take_back": (f"{_DRAFT}a_request_and_another_end_are_one_after_the_other",),
+    "common/shops/drafts.py:Drafts.take_back": (f"{_DRAFT}a_request_and_another_end_are_one_after_the_other",),
     "delivery/drivers/devices.py:_lock": (_LAST_PHONE,),
     "delivery/accounts/pickup_points.py:_lock": (_PICKUP_POINT,),
     "delivery/accounts/pickup_points.py:activate": (_PICKUP_POINT,),

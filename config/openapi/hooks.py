@@ -3,8 +3,9 @@
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from common.shops.drafts import Reason
+from common.shops.models import DraftStatus
 from common.webhooks.models import EventState
-from delivery.connections.models import DraftStatus
 from delivery.lifecycle import FailureCode, Mode, OnFailure, RouteStatus, Status
 from delivery.models import VehicleType
 from integration import words
@@ -18,6 +19,7 @@ Endpoint = tuple[str, str, str, Callable[..., Any]]  # path, its regular express
 _VALUES: dict[str, Iterable[str]] = {
     "DeliveryStatus": Status,
     "DraftStatus": DraftStatus,
+    "ShopOrderReason": [each.value for each in Reason if each not in (Reason.NONE, Reason.UNKNOWN_FORM)],
     "RouteStatus": RouteStatus,
     "VehicleType": VehicleType,
     "DeliveryMode": Mode,

@@ -1,45 +1,24 @@
 """Connecting shops, and receiving what their platforms post."""
 
-import secrets
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
-from io import BytesIO
 from typing import Any
 
-from django.db import connection as database
 from django.db import transaction
 
 from common import credentials
-from common.api import json_body
-from common.shops import platforms, samples
-from common.shops.order import Address, ShopOrder, UnknownForm
+from common.shops import receptions
+from common.shops.drafts import Outcome
+from common.shops.models import LONGEST_SECRET
 from common.shops.platforms import Platform
+from common.shops.receptions import MOST_CONNECTIONS, Receptions
 from delivery.connections import drafts
-from delivery.connections.drafts import Outcome, Reason, Result
-from delivery.connections.models import LONGEST_SECRET, Connection, Draft, Reception
+from delivery.connections.models import Connection, Draft, Reception
 from delivery.errors import ConnectionNotFound, InvalidSecret, InvalidSignature, TooManyConnections, UnknownOrderForm
 from delivery.models import AuditAction, AuditEntry, Integrator, PickupPoint, VehicleType
 
-MOST_CONNECTIONS = 10  # of an account
-MOST_BYTES = 1024 * 1024
-MOST_RECEPTIONS = 100  # of a connection, which are kept
-_SECRET_BYTES = 32
-_LONGEST_ABOUT = 300
-_TRIED_AT = Address(
-    postal_code="01310100",
-    street="Avenida Paulista",
-    number="1000",
-    complement="",
-    district="Bela Vista",
-    city="São Paulo",
-    state="SP",
-    country="BR",
-)
-_PRUNE = """
-DELETE FROM delivery_reception WHERE connection_id = %s AND id <= (
-    SELECT id FROM delivery_reception WHERE connection_id = %s ORDER BY id DESC OFFSET %s LIMIT 1
-)
-"""
+_RECEPTIONS = Receptions(Reception, drafts.DRAFTS, UnknownOrderForm)
+receive = _RECEPTIONS.receive
 
 
 @dataclass(frozen=True)
@@ -52,10 +31,6 @@ class Settings:
     vehicle_type: str = VehicleType.MOTORCYCLE
     shipping_method: str = ""
     automatic: bool = False
-
-
-def new_secret() -> str:
-    return secrets.token_urlsafe(_SECRET_BYTES)
 
 
 @transaction.atomic
@@ -77,7 +52,7 @@ def connect(
     Integrator.objects.select_for_update(no_key=True).get(pk=integrator.pk)
     if Connection.objects.filter(integrator=integrator, removed_at=None).count() >= MOST_CONNECTIONS:
         raise TooManyConnections("An account has at most %(most)s connected shops.", most=MOST_CONNECTIONS)
-    secret = _checked(secret) if secret else new_secret()
+    secret = _checked(secret) if secret else receptions.new_secret()
     made = Connection.objects.create(
         integrator=integrator,
         environment=environment,
@@ -108,7 +83,7 @@ def change_secret(*, connection: Connection, secret: str = "", by: str, at: date
 
     Raises InvalidSecret, and ConnectionNotFound of a shop that was removed.
     """
-    secret = _checked(secret) if secret else new_secret()
+    secret = _checked(secret) if secret else receptions.new_secret()
     if not _rows(connection).update(secret_ciphertext=credentials.encrypt(secret)):
         raise ConnectionNotFound
     _record_audit(connection, AuditAction.SHOP_SECRET_SET, connection.name, by=by, at=at)
@@ -142,84 +117,25 @@ def _rows(connection: Connection) -> Any:
 
 
 def _checked(secret: str) -> str:
-    """The secret without blanks around it, which come with what is copied. Raises InvalidSecret."""
-    secret = secret.strip()
-    if not secret or len(secret) > LONGEST_SECRET or not secret.isprintable():
+    """Raises InvalidSecret."""
+    if not (secret := receptions.clean_secret(secret)):
         raise InvalidSecret("A secret has 1 to %(most)s characters.", most=LONGEST_SECRET)
     return secret
 
 
 def check_signature(connection: Connection, *, body: bytes, signature: str) -> None:
     """Raise InvalidSignature unless the platform has signed exactly this body."""
-    if not platforms.is_signed(secret=connection.secret, body=body, signature=signature):
-        header = platforms.SIGNATURE_HEADERS[Platform(connection.platform)]
+    if not receptions.is_signed(connection, body=body, signature=signature):
         raise InvalidSignature(
-            "The header %(header)s is not the signature of this body with the secret of the connection.", header=header
+            "The header %(header)s is not the signature of this body with the secret of the connection.",
+            header=receptions.header_of(connection),
         )
 
 
 def try_out(*, connection: Connection, at: datetime) -> Outcome:
-    """Receive a signed order of an invented customer at the pickup point, as the platform posts it.
-
-    It is a test order with every shipping method. Raises AccountSuspended.
-    """
+    """Receive an order of an invented customer at the pickup point. Raises AccountSuspended."""
     connection.integrator.check_active()
-    platform, number = Platform(connection.platform), int(at.timestamp())
-    posting = samples.posting(platform, secret=connection.secret, to=_TRIED_AT, number=number, at=at)
-    signature = posting.headers[platforms.SIGNATURE_HEADERS[platform]]
-    check_signature(connection, body=posting.body, signature=signature)
-    return receive(connection=connection, body=posting.body, at=at, is_trial=True)
-
-
-def receive(*, connection: Connection, body: bytes, at: datetime, is_trial: bool = False) -> Outcome:
-    """Take the order in a body whose signature is right, and record what has become of it.
-
-    Raises UnknownOrderForm, which is recorded too.
-    """
-    try:
-        order = _read(Platform(connection.platform), body)
-    except UnknownForm as error:
-        missing = ", ".join(error.missing)
-        refused = Outcome(Result.REFUSED, Reason.UNKNOWN_FORM)
-        _record(connection, refused, at=at, about=missing[:_LONGEST_ABOUT], is_trial=is_trial)
-        raise UnknownOrderForm(
-            "This is not an order as %(platform)s posts it. Missing: %(missing)s.",
-            platform=connection.get_platform_display(),
-            missing=missing[:_LONGEST_ABOUT] or "a JSON object",
-        ) from error
-    if is_trial:
-        point = connection.pickup.point if connection.pickup else (None, None)
-        address = replace(order.address, latitude=point[0], longitude=point[1])
-        order = replace(order, is_test=True, address=address, shipping_methods=(connection.shipping_method,))
-    with transaction.atomic():
-        outcome = drafts.take(connection=connection, order=order, at=at)
-        _record(connection, outcome, at=at, number=order.number or order.id, is_trial=is_trial)
-    return outcome
-
-
-def _read(platform: Platform, body: bytes) -> ShopOrder:
-    """Raises UnknownForm, with no path if the body is not a JSON object."""
-    try:
-        found = json_body.read_object(
-            BytesIO(body), most_bytes=MOST_BYTES, most_levels=platforms.MOST_LEVELS, parse_float=drafts.decimal
-        )
-    except (json_body.InvalidJSON, json_body.NotAnObject, json_body.BodyTooDeep) as error:
-        raise UnknownForm(()) from error
-    return platforms.read(platform, found)
-
-
-def _record(
-    connection: Connection, outcome: Outcome, *, at: datetime, number: str = "", about: str = "", is_trial: bool
-) -> None:
-    Reception.objects.create(
-        connection=connection,
-        at=at,
-        number=number,
-        result=outcome.result,
-        reason=outcome.reason,
-        about=about,
-        draft=outcome.draft,
-        is_trial=is_trial,
+    point = connection.pickup.point if connection.pickup else None
+    return _RECEPTIONS.try_out(
+        connection=connection, at=at, place=(point.latitude, point.longitude) if point else (None, None)
     )
-    with database.cursor() as cursor:
-        cursor.execute(_PRUNE, [connection.pk, connection.pk, MOST_RECEPTIONS])

@@ -14,15 +14,16 @@ from common.api.openapi import Answer, raises
 from common.api.pagination import ListFilter, ManyFilter
 from common.api.rate_limit import limiter
 from common.observability import log_context
-from common.shops import platforms
+from common.shops import platforms, receptions
+from common.shops.drafts import Reason, Result
+from common.shops.models import DraftStatus
 from common.shops.platforms import Platform
 from delivery.api.examples import DELIVERY_REQUEST
 from delivery.api.filters import EnglishForm
 from delivery.api.views import IntegratorView, token_of
 from delivery.bodies import moment
 from delivery.connections import actions
-from delivery.connections.drafts import Reason, Result
-from delivery.connections.models import Connection, Draft, DraftStatus
+from delivery.connections.models import Connection, Draft
 from delivery.errors import (
     BodyTooLarge,
     ConnectionNotFound,
@@ -120,25 +121,16 @@ class ReceptionView(IntegratorView):
         if found is None:
             raise ConnectionNotFound
         log_context.note("account", found.integrator_id)
-        body = _read(request)
-        platform = Platform(found.platform)
-        if platforms.is_ping(platform, body):
+        body = receptions.read_body(request._request)  # noqa: SLF001  # as Django read it
+        if body is None:
+            raise BodyTooLarge(f"The body is larger than {receptions.MOST_BYTES // 1024} KiB.")
+        if platforms.is_ping(Platform(found.platform), body):
             return Response(ReceptionAnswer(result=_PING, reason=None, id=None))
-        signature = request.headers.get(platforms.SIGNATURE_HEADERS[platform], "")
+        signature = request.headers.get(receptions.header_of(found), "")
         actions.check_signature(found, body=body, signature=signature)
         _check_limits(found)
         outcome = actions.receive(connection=found, body=body, at=clock.now())
         return Response(ReceptionAnswer(result=outcome.result, reason=outcome.reason or None, id=outcome.id))
-
-
-def _read(request: Request) -> bytes:
-    """The body as it was sent, which the signature is of. Raises BodyTooLarge before it reads more than it takes."""
-    length = request.META.get("CONTENT_LENGTH") or ""
-    is_long = length.isdecimal() and (len(length) > len(str(actions.MOST_BYTES)) or int(length) > actions.MOST_BYTES)
-    body: bytes = b"" if is_long else request._request.read(actions.MOST_BYTES + 1)  # noqa: SLF001  # as Django read it
-    if is_long or len(body) > actions.MOST_BYTES:
-        raise BodyTooLarge(f"The body is larger than {actions.MOST_BYTES // 1024} KiB.")
-    return body
 
 
 def _check_limits(found: Connection) -> None:

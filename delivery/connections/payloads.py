@@ -4,7 +4,6 @@ The bodies are of our own making, so that they are read without checks: `source`
 refuse. Keys without a value are absent.
 """
 
-from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any, cast
 
@@ -12,6 +11,7 @@ from django.core.exceptions import ValidationError
 
 from common.brazil.states import postcode_of
 from common.mail import outbox
+from common.shops.bodies import Body, merged, without_blanks
 from common.shops.order import Item, ShopOrder
 from delivery.bodies import ADDRESS_TEXTS
 from delivery.geo.distance import Point
@@ -25,8 +25,6 @@ PLACE = ("latitude", "longitude")
 _SIDES = ("width", "height", "length")
 # What an address is looked for by: when it changes, its place is looked for anew.
 _LOCATED_BY = ("street", "number", "district", "city", "state", "zipcode")
-
-Body = dict[str, Any]
 
 
 def dropoff(order: ShopOrder) -> Body:
@@ -84,29 +82,15 @@ def _email(text: str) -> str:
         return ""
 
 
-def without_blanks(values: Mapping[str, Any]) -> Body:
-    """The object without keys whose value is empty or null, also in the objects in it."""
-    kept = {key: without_blanks(each) if isinstance(each, dict) else each for key, each in values.items()}
-    return {key: each for key, each in kept.items() if each not in (None, "", {})}
-
-
-def merged(now: Body, *, before: Body, here: Body) -> Body:
+def merged_dropoff(now: Body, *, before: Body, here: Body) -> Body:
     """The drop-off `here` with what has changed in the shop, between `before` and `now`; the rest stays as it is here.
 
     If its address changes, its place is unknown unless the shop says it.
     """
-    found: Body = _merged(now, before, here)
+    found: Body = merged(now, before=before, here=here)
     if not is_same_address(found, here) and _place_of(found) == _place_of(here):
         found = at_place(found, None)
     return found
-
-
-def _merged(now: Any, before: Any, here: Any) -> Any:
-    if not any(isinstance(each, dict) for each in (now, before, here)):
-        return here if now == before else now
-    now, before, here = now or {}, before or {}, here or {}
-    keys = dict.fromkeys([*here, *now])
-    return without_blanks({key: _merged(now.get(key), before.get(key), here.get(key)) for key in keys})
 
 
 def is_same_address(one: Body, other: Body) -> bool:

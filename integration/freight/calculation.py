@@ -85,6 +85,10 @@ class Price:
     amount: int
     deadline: int
 
+    @property
+    def reais(self) -> Decimal:
+        return Decimal(self.amount) / 100
+
 
 @dataclass(frozen=True)
 class Charges:

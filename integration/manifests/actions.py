@@ -1,8 +1,9 @@
 """Manifests: what a seller hands over together, from the first list of orders to the collection."""
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
+from typing import TypeVar
 
 from django.db import transaction
 from django.db.models import QuerySet
@@ -30,6 +31,7 @@ from integration.models.manifest import MOST_ORDERS
 from integration.webhooks import outbox
 
 _log = logging.getLogger(__name__)
+_Made = TypeVar("_Made")
 
 
 @transaction.atomic
@@ -57,6 +59,22 @@ def add(*, manifest: Manifest, orders: Sequence[Order | str], by: str) -> None:
     chosen = _free(own, orders, room=MOST_ORDERS - locked.entries.count())
     ManifestEntry.objects.bulk_create(ManifestEntry(manifest=locked, order=order) for order in chosen)
     _log.info("%s orders added to manifest %s by %s", len(chosen), manifest.pk, by)
+
+
+def leaving_out(
+    act: Callable[[Sequence[Order]], _Made], orders: Sequence[Order]
+) -> tuple[_Made, list[IntegrationError]]:
+    """What `act`, which is `create` or `add`, makes of these orders without those at fault, and their faults.
+
+    Raises what `act` raises if all of them are at fault.
+    """
+    try:
+        return act(orders), []
+    except IntegrationError as error:
+        fit = [order for path, order in by_path(orders) if path not in error.faults]
+        if not error.faults or not fit:
+            raise
+        return act(fit), [*error.faults.values()]
 
 
 def _free(own: QuerySet[Order], orders: Sequence[Order | str], *, room: int) -> list[Order]:

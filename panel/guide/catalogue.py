@@ -197,6 +197,28 @@ _SHARED = (
         "Wait for the seconds in Retry-After.",
         BOTH,
     ),
+    # Of connected shops.
+    ErrorCode(
+        "connection_not_found",
+        404,
+        "The end of the address is not that of a connected shop, or the shop was removed.",
+        "Copy the address from the page *Connect a shop* of the panel into the platform's settings.",
+        BOTH,
+    ),
+    ErrorCode(
+        "invalid_signature",
+        401,
+        "The platform's header with the signature is missing, or was made with another secret or of another body.",
+        "Compare the secret in the platform's settings with that of the connection, or make a new one.",
+        BOTH,
+    ),
+    ErrorCode(
+        "unknown_form",
+        422,
+        "The body is not an order as the platform of the connection posts it. The message names what is missing.",
+        "Choose the webhook about orders in the platform's settings, in JSON, and the platform of the connection.",
+        BOTH,
+    ),
     # Of the sandbox.
     ErrorCode(
         "sandbox_only",

@@ -6,21 +6,21 @@ from typing import Any
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
-from common.shops.platforms import Platform
+from common.shops.bodies import Body, without_blanks
 from delivery.connections import payloads
 from delivery.connections.actions import Settings
-from delivery.connections.models import LONGEST_METHOD, LONGEST_SECRET, PLATFORMS, Connection
+from delivery.connections.models import Connection
 from delivery.models import PickupPoint, VehicleType
 from panel.address_forms import check_digits
 from panel.integrators.delivery_forms import DropoffForm
+from panel.shop_pages import NewShopForm, ShopForm
 
 _OFF = {"autocomplete": "off"}
 
 
-class SettingsForm(forms.Form):
+class SettingsForm(ShopForm):
     """What people choose of a connection."""
 
-    name = forms.CharField(label=_("Name of the shop"), max_length=120, widget=forms.TextInput(_OFF))
     pickup = forms.ChoiceField(label=_("Pickup point"))
     contact_phone = forms.CharField(
         label=_("Phone of the shop"),
@@ -30,13 +30,6 @@ class SettingsForm(forms.Form):
         widget=forms.TextInput({**_OFF, "inputmode": "tel", "placeholder": "+55 11 98888-0000"}),
     )
     vehicle_type = forms.ChoiceField(label=_("Vehicle"), choices=VehicleType.choices)
-    shipping_method = forms.CharField(
-        label=_("Only orders with this in their shipping method"),
-        max_length=LONGEST_METHOD,
-        required=False,
-        help_text=_("Empty: all. For a shop that also sends by post, a part of the name, such as: same day."),
-        widget=forms.TextInput(_OFF),
-    )
     automatic = forms.BooleanField(
         label=_("Request a delivery at once when nothing is missing"),
         required=False,
@@ -60,29 +53,8 @@ class SettingsForm(forms.Form):
 _CHOSEN = ("name", "contact_phone", "vehicle_type", "shipping_method", "automatic")
 
 
-class ConnectForm(SettingsForm):
+class ConnectForm(SettingsForm, NewShopForm):
     """A new connection."""
-
-    platform = forms.ChoiceField(label=_("Platform"), choices=[(each.value, PLATFORMS[each]) for each in Platform])
-    secret = forms.CharField(
-        label=_("Secret of the platform"),
-        max_length=LONGEST_SECRET,
-        required=False,
-        help_text=_(
-            "Shopify and Yampi show it once the webhook is made, and it can be pasted then. Leave it empty for "
-            "WooCommerce: Rota makes one."
-        ),
-        widget=forms.TextInput(_OFF),
-    )
-    field_order = ["platform", "name", "pickup", "contact_phone", "vehicle_type", "secret"]
-
-
-class SecretForm(forms.Form):
-    """A new secret of a connection; of WooCommerce it is made here."""
-
-    secret = forms.CharField(
-        label=_("Secret of the platform"), max_length=LONGEST_SECRET, required=False, widget=forms.TextInput(_OFF)
-    )
 
 
 def settings_of(connection: Connection) -> dict[str, Any]:
@@ -99,7 +71,7 @@ class ShopOrderForm(DropoffForm):
     photo = None  # type: ignore[assignment]  # the same
     pin = None  # type: ignore[assignment]  # the same
 
-    def dropoff(self, before: Mapping[str, Any]) -> payloads.Body:
+    def dropoff(self, before: Mapping[str, Any]) -> Body:
         """As `dropoffs` of request-delivery has it. What the form does not have stays as it was `before`."""
         data = self.cleaned_data
         address = {name: data[name] for name in _ADDRESS}
@@ -109,7 +81,7 @@ class ShopOrderForm(DropoffForm):
             "address": {**before.get("address", {}), **address},
             "instructions": data["instructions"],
         }
-        return payloads.at_place(payloads.without_blanks(found), data["position"])
+        return payloads.at_place(without_blanks(found), data["position"])
 
 
 _ADDRESS = ("street", "number", "complement", "district", "city", "state", "zipcode")

@@ -21,12 +21,13 @@ from common.accounts import Environment
 from common.api.views import PayloadWarning
 from common.brazil.formats import document
 from common.brazil.states import state_named
+from common.errors import DomainError
 from common.mail import outbox
 from common.measures import NumberField, decimal_places
 from integration import payload_warnings, words
 from integration.actions import orders
 from integration.actions.orders import Freight, InvoiceData, Item, NewOrder, Receiver
-from integration.errors import DuplicateOrder, FreightChanged, IntegrationError, NoCoverage, TooHeavy
+from integration.errors import DuplicateOrder, FreightChanged, NoCoverage, TooHeavy
 from integration.freight.calculation import Price
 from integration.freight.models import FreightParameters
 from integration.models import Company, Order, Seller
@@ -67,6 +68,13 @@ _REFUSALS = {
     "too_many_simulations": _(
         "The simulated carrier moves 2,000 orders of this seller already. Create this one when others have ended."
     ),
+    "duplicate_order": _("You have an order with this number already."),
+    "account_suspended": _("The account is suspended."),
+    "draft_ended": _("The order is not open any more: somebody has created or dropped it."),
+    "draft_changed": _("The shop has changed the order meanwhile. Look at it again."),
+    "draft_incomplete": _("Something of the order is missing, or it is a test order."),
+    "too_many_connections": _("A seller has at most %(most)s connected shops."),
+    "invalid_secret": _("A secret has 1 to %(most)s characters."),
     "freight_changed": _("The freight has changed meanwhile. Compare it before you go on."),
     "order_not_pending": _("The order does not wait for collection any more, and cannot be corrected."),
     "order_forgotten": _("The receiver is anonymised, and cannot be corrected."),
@@ -74,9 +82,9 @@ _REFUSALS = {
 }
 
 
-def refusal(error: IntegrationError) -> str:
+def refusal(error: DomainError) -> str:
     """Why an order was not created or corrected, in the reader's language."""
-    return str(_REFUSALS[error.code])
+    return str(_REFUSALS[error.code]) % error.values
 
 
 class HeadForm(forms.Form):
@@ -171,24 +179,33 @@ class ItemForm(forms.Form):
     @property
     def item(self) -> Item:
         data = self.cleaned_data
-        sides = "x".join(f"{int(data[name])}" for name in _SIDES)
         return Item(
             description=data["description"],
-            dimensions=f"{sides},{data['weight'].normalize():f}",
+            dimensions=self.dimensions_of(data),
             quantity=data["quantity"],
             price=data["price"].quantize(_PLACES),
         )
 
     @staticmethod
-    def initial_of(item: Mapping[str, Any]) -> dict[str, Any]:
-        sides, _comma, weight = item["dimensions"].partition(",")
+    def dimensions_of(data: Mapping[str, Any]) -> str:
+        """Sides and weight as the API has them."""
+        sides = "x".join(f"{int(data[name])}" for name in _SIDES)
+        return f"{sides},{data['weight'].normalize():f}"
+
+    @staticmethod
+    def measures_of(dimensions: str) -> dict[str, str]:
+        """The initial values of sides and weight."""
+        sides, _comma, weight = dimensions.partition(",")
         measures = {**dict(zip(_SIDES, sides.split("x"), strict=True)), "weight": weight}
-        texts = {name: f"{Decimal(text).normalize():f}" for name, text in measures.items()}
+        return {name: f"{Decimal(text).normalize():f}" for name, text in measures.items()}
+
+    @staticmethod
+    def initial_of(item: Mapping[str, Any]) -> dict[str, Any]:
         return {
             "description": item["description"],
             "quantity": item["quantity"],
             "price": _text(item["price"]),
-            **texts,
+            **ItemForm.measures_of(item["dimensions"]),
         }
 
 
@@ -229,7 +246,10 @@ def _text(amount: Any) -> str:
 
 
 class OrderForm:
-    """The parts of an order. Of one that is corrected, those in which nothing was changed are as before."""
+    """The parts of an order. Of one that is corrected, those in which nothing was changed are as before.
+
+    `start`: what is known of a new one.
+    """
 
     def __init__(
         self,
@@ -238,12 +258,13 @@ class OrderForm:
         companies: Sequence[Company],
         environment: str,
         order: Order | None = None,
+        start: NewOrder | None = None,
         most_items: int = MOST_ITEMS,
     ) -> None:
-        self.environment, self.order = environment, order
+        self.environment, self.order, self.start = environment, order, start
         self.companies = {each.document: each for each in companies}
         self.before = None if order is None else NewOrder.of(order)
-        given = _initial(self.before)
+        given = _initial(self.before or start)
         kept: dict[str, Any] = {"empty_permitted": order is not None, "use_required_attribute": order is None}
         self.head = HeadForm(
             data, prefix="order", initial=given.get("order"), companies=companies, is_new=order is None, **kept
@@ -299,6 +320,8 @@ class OrderForm:
             return replace(self.before, **self.changes)
         data = self.head.cleaned_data
         items = [each.item for each in self.used_items]
+        if self.start is not None and not self.has_all_items:
+            items = self.start.items
         cost = data.get("cost")
         return NewOrder(
             company_document=data["company"],
@@ -397,7 +420,14 @@ def _initial(order: NewOrder | None) -> dict[str, Any]:
     receiver: Mapping[str, Any] = order.receiver
     address: Mapping[str, Any] = receiver["address"]
     return {
-        "order": {"service": order.service, "volumes": order.volumes, "cost": _text(order.cost)},
+        "order": {
+            "company": order.company_document,
+            "code": order.code,
+            "tracking_code": order.tracking_code,
+            "service": order.service,
+            "volumes": order.volumes,
+            "cost": _text(order.cost),
+        },
         "to": {name: receiver.get(key) or "" for name, key in _NAMES.items()}
         | {name: address.get(key) or "" for name, key in _ADDRESS.items()},
         "items": [ItemForm.initial_of(item) for item in order.items],

@@ -9,6 +9,7 @@ from django.utils.safestring import SafeString
 
 from common.brazil import formats
 from integration import words
+from integration.connections.words import missing
 from integration.freight.models import SERVICES, ZONES
 from panel.templatetags.panel import badge_of
 
@@ -16,6 +17,7 @@ register = template.Library()
 for _filter in (formats.centavos, formats.document, formats.postcode):
     register.filter(_filter)
 register.filter("order_service", words.service)
+register.filter("missing_of_order", missing)
 
 
 @register.filter

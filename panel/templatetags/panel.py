@@ -23,12 +23,13 @@ from common.brazil import formats, phones, zones
 from common.columns import State
 from common.fields import composed, folded
 from common.http_requests import browser_name
+from common.shops.drafts import Reason, Result
+from common.shops.models import ShopReception
+from common.shops.words import LOOKS, REASONS, RESULTS
 from common.webhooks.models import STATE_COLOURS, STATE_NAMES
 from delivery import columns, words
 from delivery.alerts.chats import SERVICES
-from delivery.connections.drafts import Reason, Result
-from delivery.connections.models import Reception
-from delivery.connections.words import LOOKS, REASONS, RESULTS, missing
+from delivery.connections.words import missing
 from delivery.models import AuditAction, AuditEntry, Delivery, Integrator, Stop, Transition
 from delivery.windows import Window
 from delivery.words import text_of_simulator
@@ -63,18 +64,18 @@ def missing_text(code: str) -> str:
 
 
 @register.filter
-def result_name(reception: Reception) -> Any:
+def result_name(reception: ShopReception) -> Any:
     """What has become of an order that a shop has posted."""
     return RESULTS[Result(reception.result)]
 
 
 @register.filter
-def result_look(reception: Reception) -> str:
+def result_look(reception: ShopReception) -> str:
     return LOOKS.get(Result(reception.result), "")
 
 
 @register.filter
-def reason_name(reception: Reception) -> Any:
+def reason_name(reception: ShopReception) -> Any:
     """Why an order that a shop has posted was ignored or refused."""
     return REASONS.get(Reason(reception.reason), "")
 

@@ -340,6 +340,7 @@ ROUTES: dict[str, Row] = {
     **{endpoint.route: API for endpoint in ENDPOINTS},
     "api/photos/<str:signed>": ("NNNNNNN", "MMMMMMM"),  # 404 without a signature, see tests/delivery/api/test_photos.py
     "api/connections/<str:connection>": ("MMMMMMM", "TTTTTTT"),  # 401 without a signature
+    "api/integration/connections/<str:connection>": ("MMMMMMM", "TTTTTTT"),  # the same
     **{f"account/{route}": row for route, row in _ACCOUNT.items()},
     **{f"panel/{route}": row for route, row in _PANEL.items()},
     **{f"{_IN_AN_ACCOUNT}{route}": row for route, row in OF_AN_ACCOUNT.items()},

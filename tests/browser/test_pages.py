@@ -34,6 +34,7 @@ from delivery.models import Environment, Integrator, RefusedDeliveryCall, Tariff
 from delivery.streets.models import Choice, CopyState, Streets
 from integration.accounts import keys, sellers
 from integration.actions import orders
+from integration.connections import actions as seller_connections
 from integration.freight.models import FreightRate
 from integration.lifecycle import Status
 from integration.manifests import actions as manifests
@@ -57,6 +58,7 @@ from tests.factories import (
     TariffFactory,
     TokenFactory,
 )
+from tests.integration.connections import shops as seller_shops
 from tests.integration.factories import ACCESS_KEY, create_order, load_tariff, nfe_xml, send_invoice
 from tests.one_time_codes import code_of
 from tests.panel.conftest import refused_call
@@ -188,6 +190,9 @@ def test_seller(walk, people, seller):
         seller=seller, environment=Environment.LIVE, orders=waiting[:2], by=BY, at=timezone.now()
     )
     unlinked = send_invoice(seller, nfe_xml(key=ACCESS_KEY[:-2] + "00", items=["PEDIDO-17"]).encode())
+    connection = seller_shops.shop(seller=seller)
+    seller_connections.try_out(connection=connection, at=timezone.now())
+    connection.drafts.update(is_test=False, missing=["missing_number"])
     people("clara", seller=seller)
     keys.issue(seller=seller, by=BY, at=timezone.now())
     call = refused_call(RefusedSellerCall, seller=seller)
@@ -197,6 +202,7 @@ def test_seller(walk, people, seller):
     way.over({
         **listed(
             "clara", seller, but={"seller-import-draft", "seller-order-correct"},
+            connection=connection.pk, shop_order=connection.drafts.get().pk,
             order=order.pk, invoice=invoice.pk, manifest=manifest.pk, event=order.events.latest("pk").pk, call=call.pk,
         ),
         "seller-orders-none": f"{base}orders/?q=nothing",

@@ -35,6 +35,11 @@ REVIEWED = {
     "delivery/pricing.py": {  # Decimals
         "amount * fee / price", "price * (self.percent or 0) / 100", "price * percent / 100",
     },
+    "integration/connections/api.py": {"float(draft.price)"},
+    "integration/connections/payloads.py": {
+        "item.weight_g / _GRAMS",  # Decimals
+        "float(order.total)", "float(item.unit_price)", "float(item['price'])", "float(order.cost)",
+    },
     "common/shops/shopify.py": {"discount / ordered"},  # Decimals
     "common/shops/woocommerce.py": {"total / quantity"},
     "delivery/reports.py": {"DispatchRules.current().driver_share_percent / 100"},  # a Decimal

@@ -26,12 +26,15 @@ from config.management.commands import openapi
 from delivery.actions import deliveries
 from delivery.connections.models import Connection, Draft
 from delivery.models import AuditAction, AuditEntry, RefusedDeliveryCall
+from integration.connections.models import Connection as SellerConnection
+from integration.connections.models import Draft as SellerDraft
 from integration.invoices import actions as invoices
 from integration.manifests import actions as manifests
 from integration.models import RefusedSellerCall, SearchCode
 from integration.models import WebhookEndpoint as EndpointOfSeller
 from tests.delivery.connections.shops import shop as connected
 from tests.factories import BY, DeliveryFactory, DriverFactory, TokenFactory, validated_payload
+from tests.integration.connections import shops as seller_shops
 from tests.integration.factories import ACCESS_KEY, OTHER_COMPANY, SellerFactory, create_order, key_of, nfe_xml
 from tests.panel.conftest import Shop, refused_call
 from tests.sources import PACKAGES
@@ -116,6 +119,14 @@ def a_draft(caller: Caller, at: Any) -> str:
     empty: dict[str, Any] = {"payload": {}, "source": {}}
     made = Draft.objects.create(connection=connection, order_id=number, created_at=at, **of_account, **empty)
     return str(made.pk)
+
+
+def a_seller_draft(caller: Caller, at: Any) -> str:
+    seller = caller.shop.seller
+    connection = SellerConnection.objects.filter(seller=seller).first() or seller_shops.shop(seller=seller)
+    number = SellerDraft.objects.count()
+    known: dict[str, Any] = {"seller": seller, "environment": "live", "external_id": "X", "payload": {}}
+    return str(SellerDraft.objects.create(connection=connection, order_id=number, created_at=at, **known).pk)
 
 
 def an_order(caller: Caller, at: Any) -> str:
@@ -285,6 +296,11 @@ LISTS = {
     "API drafts": Listing(
         "delivery/connections/api.py", a_draft, of_api(Caller.of_token, "/api/drafts", "draftId", status="open")
     ),
+    "API drafts of sellers": Listing(
+        "integration/connections/api.py",
+        a_seller_draft,
+        of_api(Caller.of_key, "/api/integration/drafts", "draftId", status="open"),
+    ),
     "API events": Listing(
         FEED, key_of_event, of_api(Caller.of_token, "/api/events", "id", "after"), oldest_first=True, by_page=False
     ),
@@ -311,6 +327,12 @@ LISTS = {
     ),
     "orders of shops": Listing(
         "panel/integrators/views/drafts.py", a_draft, of_page(of_account("drafts"), pk, status="open"), PAGE
+    ),
+    "orders of sellers' shops": Listing(
+        "panel/sellers/views/shop_orders.py",
+        a_seller_draft,
+        of_page(of_seller("seller_drafts"), pk, status="open"),
+        PAGE,
     ),
     "events": Listing(EVENTS, key_of_event, of_page(of_account("events"), pk, q="X"), PAGE),
     "events of orders": Listing(EVENTS, key_of_order_event, of_page(of_seller_webhooks("events"), pk, q="X"), PAGE),

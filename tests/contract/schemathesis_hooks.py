@@ -27,8 +27,8 @@ BARE_MOVES = tuple(
 )
 FREIGHT = tuple(f"POST /api/integration/shipping/{name}" for name in ("quote", "services"))
 DELIVERIES, DRAFTS, FEED = "GET /api/deliveries", "GET /api/drafts", "GET /api/events"
-ORDERS, INVOICES, MANIFESTS, ORDER_FEED = (
-    f"GET /api/integration/{name}" for name in ("orders", "invoices", "manifests", "events")
+ORDERS, INVOICES, MANIFESTS, SELLER_DRAFTS, ORDER_FEED = (
+    f"GET /api/integration/{name}" for name in ("orders", "invoices", "manifests", "drafts", "events")
 )
 EVENTS, EVENT, MOST_EVENTS = "POST /api/integration/carrier/events", "SellerEventRequest", 100
 
@@ -39,10 +39,13 @@ REFUSALS: dict[str, tuple[str, tuple[str, ...]]] = {
     "A quote has an id": ("422 quote_mismatch", (REQUEST,)),
     "A move without a body is made once": ("422 (move_refused|route_taken|stop_not_open)", BARE_MOVES),
     "A photo has a signed address": ("404 photo_not_found", ("GET /api/photos/{signed}",)),
-    "A connected shop has an address": ("404 connection_not_found", ("POST /api/connections/{connection}",)),
+    "A connected shop has an address": (
+        "404 connection_not_found",
+        ("POST /api/connections/{connection}", "POST /api/integration/connections/{connection}"),
+    ),
     "A cursor is one of an answer": (
         "422 (invalid_cursor|invalid_payload (cursor|after): Use o nextCursor.*)",
-        (DELIVERIES, DRAFTS, ORDERS, INVOICES, MANIFESTS, FEED, ORDER_FEED),
+        (DELIVERIES, DRAFTS, ORDERS, INVOICES, MANIFESTS, SELLER_DRAFTS, FEED, ORDER_FEED),
     ),
     "Webhooks are sent to hosts of the internet": (
         "422 (invalid_webhook_url|webhook_host_unresolved)( #/url)?",  # without a pointer in order integration

@@ -35,6 +35,7 @@ from delivery.models import (
     WebhookEvent,
 )
 from integration.accounts import keys, sellers
+from integration.connections import actions as seller_connections
 from integration.freight.models import FreightParameters
 from integration.manifests import actions as manifests
 from integration.models import ApiKey, CarrierRule, RefusedCarrierCall, RefusedSellerCall, Seller
@@ -52,6 +53,7 @@ from tests.factories import (
     TariffFactory,
     TokenFactory,
 )
+from tests.integration.connections import shops as seller_shops
 from tests.integration.factories import (
     OTHER_COMPANY,
     SellerFactory,
@@ -204,8 +206,13 @@ def world(with_url):
     Group.objects.create(name="Night shift")  # of staff; those of the roles are edited by nobody
     pickup = with_url.integrator.pickup_points.get()
     connection = connected(integrator=with_url.integrator, pickup=pickup)
+    of_sellers_shop = seller_shops.shop(seller=with_url.seller)
+    seller_connections.try_out(connection=of_sellers_shop, at=now)
+    of_sellers_shop.drafts.update(is_test=False, missing=[])
     return {
         **_of_teams(with_url, someone, now),
+        "seller_connection": of_sellers_shop.pk,
+        "seller_shop_order": of_sellers_shop.drafts.get().pk,
         "account": with_url.integrator.pk,
         "environment": Environment.LIVE,
         "delivery": with_url.delivery.pk,
@@ -257,7 +264,7 @@ def world(with_url):
 
 
 # Arguments of routes that are others for sellers.
-OF_SELLERS = ("call", "draft", "event", "invitation", "membership", "test")
+OF_SELLERS = ("call", "connection", "draft", "event", "invitation", "membership", "shop_order", "test")
 
 
 def address(route: str, world: dict[str, Any]) -> str:

@@ -56,6 +56,9 @@ class Ask:
         return response.status_code, response.headers.get("Location", ""), content.decode("utf-8", "replace")
 
 
+_OF_SELLERS = {"invitation", "membership", "call", "connection", "environment", "event", "number", "shop_order"}
+
+
 class Requests:
     """The requests of one caller: of the account A and the seller S, or of staff."""
 
@@ -93,7 +96,7 @@ class Requests:
         of_sandbox = {"order", "order_id", "environment"}
         if re.search("sellers/.*/move/|integration/sandbox/", route) and name in of_sandbox:
             return f"test_{name}"
-        if "sellers/" in route and name in {"invitation", "membership", "call", "environment", "event", "number"}:
+        if "sellers/" in route and name in _OF_SELLERS:
             prefix = "further" if "<int:number>" in route and name == "event" else "seller"
             return f"{prefix}_test" if "webhook/test/" in route and name == "event" else f"{prefix}_{name}"
         if route.startswith("t/"):
@@ -147,6 +150,8 @@ class Requests:
             "device": held["device"].pk,
             "link": receivers.addresses([stop], at=self.world.now)[stop.pk].rsplit("/", 1)[1],
             "order_link": seller["orders"]["new"].tracking_url.rsplit("/", 1)[1],
+            "seller_connection": seller["connection"].pk,
+            "seller_shop_order": seller["shop_order"].pk,
             "connection": account.more["connection"].pk,
             "shop_order": account.more["shop_order"].pk,
             "price": account.more["shop_order"].price,
@@ -290,10 +295,15 @@ class Requests:
             "/connections/": lambda: {
                 "platform": "SHOPIFY", "name": "New name", "pickup": str(values["pickup"]), "contact_phone": "1",
                 "vehicle_type": "MOTORCYCLE", "secret": "theirs",  # pragma: allowlist secret
+                "company": values["seller_row"]["seller"].companies.get().document, "service": "base",
+                "length": "1", "width": "1", "height": "1", "weight": "1",
             },
             "shop-orders/": lambda: {
                 "price": str(values["price"]), "order": f"{values['shop_order']}:{values['price']}",
                 "b-position": "-23.56,-46.65",
+            } if "accounts/" in route else {
+                **self.order_form(values), "seen": str(values["seller_row"]["shop_order"].revision),
+                "order": f"{values['seller_shop_order']}:-",
             },
             "api/integration/carrier/events": lambda: {
                 "events": [

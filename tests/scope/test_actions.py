@@ -89,8 +89,6 @@ NOT_CALLED = {
                     "change_secret",
                     "check_signature",
                     "connect",
-                    "new_secret",
-                    "receive",
                     "remove",
                     "try_out",
                 )
@@ -100,21 +98,28 @@ NOT_CALLED = {
                 for name in (
                     "check",
                     "check_due",
-                    "decimal",
-                    "drop",
                     "edit",
-                    "forget",
                     "forget_ended",
-                    "of_phone",
                     "pickup_of",
                     "request",
-                    "take",
-                    "take_back",
                     "wake",
                 )
             ),
         ),
         "of the shop and the order it is given; tests/delivery/connections",
+    ),
+    **dict.fromkeys(
+        (
+            *(
+                f"integration.connections.actions.{name}"
+                for name in ("change", "change_secret", "check_signature", "connect", "remove", "try_out")
+            ),
+            *(
+                f"integration.connections.drafts.{name}"
+                for name in ("describe", "forget_ended", "look_again", "make", "of_document")
+            ),
+        ),
+        "of the shop and the order it is given; tests/integration/connections",
     ),
     "delivery.actions.quotes.leg_to_pickup": _PURE,
     "delivery.actions.served.check": _PURE,

@@ -18,7 +18,7 @@ _NO_OBJECTS = "takes no objects of an account"
 NOT_CALLED = {
     "addresses": _NO_OBJECTS,
     "bootstrap": "makes an account",
-    "connect_shop": "makes a connection of the account it is given; tests/delivery/connections/test_command.py",
+    "connect_shop": "makes a connection of the account it is given; tests/config/test_connect_shop.py",
     "create_carrier": "makes a carrier",
     "create_driver": "makes a driver",
     "create_integrator": "makes an account",

@@ -36,12 +36,15 @@ ACTIONS = {
 }
 # Of pages that make more of an action than a call of it does.
 MORE = {
-    "/connections/": ({"new delivery_auditentry", "new delivery_connection"}, "another shop"),
+    "/connections/": (
+        {"new delivery_auditentry", "new delivery_connection", "new integration_connection"}, "another shop"),
     "/connections/<str:connection>/secret/": (
-        {"delivery_connection.secret_ciphertext", "new delivery_auditentry"},
+        {"delivery_connection.secret_ciphertext", "integration_connection.secret_ciphertext",
+         "new delivery_auditentry"},
         "a secret is stored anew without a look at the one before"),
     "/connections/<str:connection>/try/": (
-        {"new delivery_draft", "new delivery_reception"}, "another one is asked for"),
+        {f"new {area}_{table}" for area in ("delivery", "integration") for table in ("draft", "reception")},
+        "another one is asked for"),
     "setup/sheet/": ({"new access_accesslink"}, "each sheet has a link of its own"),
     "panel/board/<uuid:delivery>/<str:move>/": (
         {"delivery_delivery.driver_id", "delivery_delivery.last_sequence", "delivery_delivery.updated_at",

@@ -44,6 +44,8 @@ from delivery.streets.models import Choice
 from integration.accounts import keys, sellers
 from integration.actions.orders import Details
 from integration.carriers import actions as carriers
+from integration.connections import actions as seller_shops
+from integration.connections import drafts as seller_drafts
 from integration.invoices import actions as invoices
 from integration.lifecycle import Status as OrderStatus
 from integration.manifests import actions as manifests
@@ -118,6 +120,8 @@ AGAIN: dict[str, tuple[set[str], str]] = {
         {"delivery_pushsubscription.ciphertext", "delivery_pushsubscription.created_at"}, _SECRET),
     "delivery.receivers.actions.record": ({"new mail_message"}, _INNER),
     "integration.accounts.keys.authenticate": ({"integration_apikey.last_used_at"}, _LAST_USE),
+    "integration.connections.actions.change_secret": ({"integration_connection.secret_ciphertext"}, _SECRET),
+    "integration.connections.actions.connect": ({"new integration_connection"}, _ANOTHER),
     "integration.accounts.keys.issue": ({"new integration_apikey"}, _ANOTHER),
     "integration.actions.webhooks.set_authentication": (
         {"new integration_endpointchange", "integration_webhookendpoint.authentication_ciphertext"}, _SECRET),
@@ -312,6 +316,7 @@ def prepared(world: World) -> list[tuple[Step, ...]]:
     opened = {"delivery": accepted, "point": "", "made_at": world.now - _LATER}
     hours = Step(service_hours.save, {"hours": Late(row)})
     shop = connections.Settings("Another", a.more["connection"].pickup)
+    seller_shop = seller_shops.Settings("Another", s["seller"].companies.get())
 
     def renamed(found: Any) -> Late:
         def make() -> Any:
@@ -350,6 +355,12 @@ def prepared(world: World) -> list[tuple[Step, ...]]:
         (Step(connections.change, {"connection": a.more["connection"], "settings": shop}),),
         (Step(connections.change_secret, {"connection": a.more["connection"]}),),
         (Step(connections.remove, {"connection": a.more["connection"]}),),
+        (Step(seller_shops.connect, {"seller": s["seller"], "environment": "live", "platform": Platform.YAMPI,
+                                     "settings": seller_shop}),),
+        (Step(seller_shops.change, {"connection": s["connection"], "settings": seller_shop}),),
+        (Step(seller_shops.change_secret, {"connection": s["connection"]}),),
+        (Step(seller_shops.remove, {"connection": s["connection"]}),),
+        (Step(seller_drafts.make, {"draft": s["shop_order"], "payload": None, "seen": None}),),
         (Step(drafts.request, {"draft": a.more["shop_order"], "agreed": None}),),
         (Step(streets.choose, {"choice": Choice.OPENSTREETMAP}),),
         (Step(by_hand.perform, {"order": s["test_order"], "to": OrderStatus.COLLECTED, "details": Details()}),),

@@ -65,6 +65,7 @@ from integration.actions import orders
 from integration.carriers import actions as carriers
 from integration.carriers import movements
 from integration.carriers.movements import Movement
+from integration.connections import actions as seller_connections
 from integration.lifecycle import Status as OrderStatus
 from integration.manifests import actions as manifests
 from integration.models import EndpointAlerts as SellerAlerts
@@ -89,6 +90,7 @@ from tests.factories import (
     add_endpoint,
     validated_payload,
 )
+from tests.integration.connections import shops as seller_shops
 from tests.integration.factories import (
     ACCESS_KEY,
     COMPANY,
@@ -290,11 +292,18 @@ class World:
         made: dict[str, Any] = {"platform": Platform.WOOCOMMERCE, "settings": settings, "by": BY, "at": self.now}
         connection, _secret = actions.connect(integrator=integrator, environment=environment, **made)
         body = json.dumps(order(1)).encode()
-        actions.receive(connection=connection, body=body, at=self.now, is_trial=True)
+        actions.receive(connection=connection, body=body, at=self.now, place=(None, None))
         found = Draft.objects.filter(connection=connection)
         found.update(is_test=False)
         drafts.check(found.get())
         account.more |= {"connection": connection, "shop_order": found.get()}
+
+    def of_sellers_shop(self, seller: Seller) -> dict[str, Any]:
+        """A connected shop with an order that can be made."""
+        connection = seller_shops.shop(seller=seller)
+        seller_connections.try_out(connection=connection, at=self.now)
+        connection.drafts.update(is_test=False, missing=[])
+        return {"connection": connection, "shop_order": connection.drafts.get()}
 
     def scheduled(self) -> DeliveryRequest:
         """A request for tomorrow."""
@@ -425,6 +434,8 @@ class World:
         found |= self.carrier(name, [*found["orders"].values()])
         with self.ledger.owned_by(name, "new"):
             found["invoice"] = send_invoice(seller, nfe_xml(items=("A-1",)).encode())
+        with self.ledger.owned_by(name):
+            found |= self.of_sellers_shop(seller)
         for number in range(0 if is_own else LIMIT - 1):
             with self.ledger.owned_by(name):
                 send_invoice(seller, nfe_xml(key=other_key(number + 4), items=("A-77",)).encode())

@@ -1,11 +1,12 @@
 """Labels of a seller's orders, and manifests: the list, the page of one, its file, and what can be done with it."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from django.contrib import messages
 from django.contrib.postgres.expressions import ArraySubquery
 from django.db.models import Exists, OuterRef, QuerySet
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop, ngettext
@@ -28,6 +29,7 @@ from panel.filters import ListFilter, find_orders, listed
 from panel.forms import LabelForm
 
 _LONGEST_KEY = 18  # digits, with which every number is a bigint
+_LONGEST_FILTERS = 2_000  # characters of a query
 _MOST_OFFERED = 20  # orders that the page of a manifest offers to add
 # The API's own messages are always Portuguese.
 _REFUSALS = {
@@ -62,7 +64,12 @@ class _ActingView(SellerView):
                 raise
             for text in dict.fromkeys(map(_refusal, faults)):
                 messages.error(request, text)
-            return redirect(self.url("seller_orders"))
+            return redirect(self._list())
+
+    def _list(self) -> str:
+        """The address of the list of orders, with the filters that it had."""
+        kept = QueryDict(self.request.POST.get("filters", "")[:_LONGEST_FILTERS]).urlencode()
+        return self.url("seller_orders") + (f"?{kept}" if kept else "")
 
     @property
     def chosen(self) -> list[Order]:
@@ -88,6 +95,12 @@ def _refusal(error: IntegrationError) -> str:
     if "status" in values:
         values["status"] = words.STATUSES[str(values["status"])]
     return _(_REFUSALS[error.code]) % values
+
+
+def _tell_left_out(request: HttpRequest, faults: Sequence[IntegrationError]) -> None:
+    """Messages about the orders that were not taken."""
+    for text in dict.fromkeys(map(_refusal, faults)):
+        messages.warning(request, _("Left out: %(why)s") % {"why": text})
 
 
 class Labels(_ActingView):
@@ -120,11 +133,21 @@ class Manifests(_ActingView):
         chosen = self.chosen
         if not chosen:
             messages.error(request, _("Tick the orders that are handed over."))
-            return redirect(self.url("seller_orders"))
-        made = manifests.create(
-            seller=self.seller, environment=self.environment, orders=chosen, by=actor(request), at=clock.now()
+            return redirect(self._list())
+        made, faults = manifests.leaving_out(
+            lambda fit: manifests.create(
+                seller=self.seller, environment=self.environment, orders=fit, by=actor(request), at=clock.now()
+            ),
+            chosen,
         )
-        messages.success(request, _("Manifest %(manifest)s is open.") % {"manifest": made})
+        count = len(chosen) - len(faults)
+        text = ngettext(
+            "Manifest %(manifest)s is open with %(count)s order.",
+            "Manifest %(manifest)s is open with %(count)s orders.",
+            count,
+        )
+        messages.success(request, text % {"manifest": made, "count": count})
+        _tell_left_out(request, faults)
         return redirect(self.url("seller_manifest", made.pk))
 
 
@@ -190,9 +213,12 @@ class AddToManifest(_ActingView):
     def post(self, request: HttpRequest, manifest: int) -> HttpResponse:
         found, chosen = self.found(manifest), self.chosen
         if chosen:
-            manifests.add(manifest=found, orders=chosen, by=actor(request))
-            text = ngettext("%(count)s order is added.", "%(count)s orders are added.", len(chosen))
-            messages.success(request, text % {"count": len(chosen)})
+            by = actor(request)
+            _none, faults = manifests.leaving_out(lambda fit: manifests.add(manifest=found, orders=fit, by=by), chosen)
+            count = len(chosen) - len(faults)
+            text = ngettext("%(count)s order is added.", "%(count)s orders are added.", count)
+            messages.success(request, text % {"count": count})
+            _tell_left_out(request, faults)
         else:
             messages.error(request, _("Tick the orders that are handed over."))
         return redirect(self.url("seller_manifest", found.pk))

@@ -1,9 +1,7 @@
 """Creating an order by a form, and correcting one that waits for collection."""
 
-from typing import Any
-
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse, QueryDict
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.utils.translation import gettext as _
 
@@ -20,53 +18,14 @@ from integration.errors import (
 )
 from integration.lifecycle import Status
 from integration.models import Order
-from panel.base import SellerView
 from panel.sellers import order_forms
 from panel.sellers.invoice_uploads import say_doubts
-from panel.sellers.order_forms import OrderForm
+from panel.sellers.order_pages import FormView, NewView
 
 _LONGEST_COUNT = 9  # digits
 
 
-class _FormView(SellerView):
-    order: Order | None = None
-
-    def form(self, data: QueryDict | None = None) -> OrderForm:
-        companies = list(self.seller.companies.order_by("pk"))
-        return OrderForm(data, companies=companies, environment=self.environment, order=self.order)
-
-    def freight(self, form: OrderForm) -> dict[str, Any]:
-        """What `panel/seller_order_freight.html` shows."""
-        return {"priced": order_forms.priced(form)} if form.has_freight() else {}
-
-    def show(self, form: OrderForm, *, status: int = 200, **context: Any) -> HttpResponse:
-        place = self.seller if self.order is None else self.order.company
-        return self.page(
-            "panel/seller_order_form.html",
-            status=status,
-            in_zone_of=place,
-            form=form,
-            order=self.order,
-            has_errors=form.has_errors(),
-            **context,
-        )
-
-    def show_freight(self, form: OrderForm) -> HttpResponse:
-        shown = self.freight(form)
-        return self.page("panel/seller_order_freight.html", form=form, order=self.order, faulty=form.faulty, **shown)
-
-
-class _NewView(_FormView):
-    def refuse_taken(self, form: OrderForm) -> Order | None:
-        """The order that has the number or the tracking code already, and says something else."""
-        holder = orders.holder_of_codes(seller=self.seller, environment=self.environment, payload=form.payload)
-        if holder is None or order_forms.says(holder, form.payload):
-            return None
-        form.refuse_taken(holder)
-        return holder
-
-
-class NewOrder(_NewView):
+class NewOrder(NewView):
     """The form. It shows the freight before it creates the order with that freight."""
 
     def get(self, request: HttpRequest) -> HttpResponse:
@@ -96,14 +55,10 @@ class NewOrder(_NewView):
         except IntegrationError as error:
             messages.warning(request, order_forms.refusal(error))
             return self.show(form, status=422, **self.freight(form))
-        if is_earlier:
-            messages.info(request, _("The form had been sent already. It has created this order once."))
-        else:
-            messages.success(request, _("The order is created. Print its label, and hand it over by a manifest."))
-        return redirect(self.url("seller_order", made.pk))
+        return self.see(made, is_earlier=is_earlier)
 
 
-class NewOrderFreight(_NewView):
+class NewOrderFreight(NewView):
     """A fragment: the freight of what the form has now."""
 
     def post(self, request: HttpRequest) -> HttpResponse:
@@ -113,7 +68,7 @@ class NewOrderFreight(_NewView):
         return self.show_freight(form)
 
 
-class _CorrectionView(_FormView):
+class _CorrectionView(FormView):
     def found(self, key: int) -> Order:
         """Answers 404 for another seller's order."""
         found: Order = get_object_or_404(self.orders.select_related("company", "seller"), pk=key)

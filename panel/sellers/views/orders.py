@@ -52,7 +52,7 @@ class Orders(SellerView):
     @may_be_old
     def get(self, request: HttpRequest) -> HttpResponse:
         shown = listed(OrderFilter, request.GET, self.orders, **self.list_options)
-        prefetch_related_objects(shown["rows"], "company", "carrier", _links())
+        prefetch_related_objects(shown["rows"], "company", "carrier", "manifest_entries", _links())
         endpoints = list(WebhookEndpoint.objects.of(self.seller.pk, self.environment))
         notices = attention.of_webhooks(endpoints, at=clock.now()) if endpoints else []
         return self.page(

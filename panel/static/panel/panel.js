@@ -52,6 +52,16 @@ document.addEventListener("change", (event) => {
   for (const box of document.querySelectorAll(`input[type=checkbox][name="${selects}"]`)) box.checked = event.target.checked;
 });
 
+// How many are ticked of a name.
+function count() {
+  for (const note of document.querySelectorAll("[data-counts]")) {
+    const ticks = document.querySelectorAll(`input[type=checkbox][name="${note.dataset.counts}"]:checked`).length;
+    note.textContent = ticks === 1 ? note.dataset.one : note.dataset.many.replace("#", ticks);
+  }
+}
+document.addEventListener("change", count);
+window.addEventListener("pageshow", count); // back from another page, with what was ticked
+
 // What is ticked, unfolded and scrolled sideways stays so when live.js replaces a part of the page.
 const ticked = new Set();
 const unfolded = new Set();
@@ -75,6 +85,7 @@ document.addEventListener("htmx:oobAfterSwap", () => {
   scrolled.clear();
   for (const id of unfolded) document.getElementById(id)?.setAttribute("open", "");
   for (const box of document.querySelectorAll("input[type=checkbox][form]")) box.checked = ticked.has(box.value);
+  count();
 });
 
 // Filters apply when an option is chosen, and shortly after the last letter. Empty ones are not in the address.

@@ -34,13 +34,13 @@ from common.webhooks import endpoints
 from common.webhooks.outbox import outboxes
 from config.celery import app
 from delivery.actions import deliveries
-from delivery.connections import drafts
-from delivery.connections.models import Draft
+from delivery.connections import drafts as of_deliveries
 from delivery.drivers import web_push
 from delivery.models import Delivery, Driver, DropoffOptions, IdempotencyRecord, ReceiverLink, WebhookAttempt
 from delivery.receivers import actions as receivers
 from integration.accounts import sellers
 from integration.actions import orders
+from integration.connections import drafts as of_orders
 from integration.lifecycle import Status as OrderStatus
 from integration.models import CarrierRule, Order
 from integration.models import IdempotencyRecord as RecordOfSeller
@@ -53,6 +53,7 @@ from tests.delivery.connections.shops import post
 from tests.delivery.connections.shops import shop as connected
 from tests.delivery.drivers.phones import Phone, now
 from tests.factories import BY, DeliveryFactory, DriverFactory, payload
+from tests.integration.connections import shops as seller_shops
 from tests.integration.factories import SellerFactory, assign, key_of, make_carrier, nfe_xml, order_body
 from tests.overlapping import _transaction
 from tests.photos import photo
@@ -269,11 +270,12 @@ def queued() -> str:
 
 
 def order_in_shop() -> None:
-    """An order of a connected shop, which people drop."""
+    """An order of two connected shops, which people drop."""
     person = {"first_name": RECEIVER, "last_name": "", "phone": RECEIVERS_PHONE, "email": RECEIVERS_EMAIL}
-    place = {"address_1": "Travessa Jabuticabeira", "address_2": "Bloco Ximbica"}
-    post(connected(), shop_order(1, billing={**person, **place}, shipping={**person, **place}))
-    drafts.drop(draft=Draft.objects.get(), at=timezone.now())
+    place = {**person, "address_1": "Travessa Jabuticabeira", "address_2": "Bloco Ximbica", "number": ""}
+    for shop, drafts in ((connected(), of_deliveries), (seller_shops.shop(), of_orders)):
+        post(shop, shop_order(1, billing=place, shipping=place))
+        drafts.drop(draft=drafts.DRAFTS.model.objects.get(), at=timezone.now())
 
 
 @pytest.fixture
@@ -324,7 +326,7 @@ def test_a_receiver_and_a_driver_of_a_busy_day_are_forgotten(log, day, photo_fol
 
     asked = PersonRequest.objects.filter(requested_by="command forget").order_by("pk")
     assert [(each.stops, each.orders, each.drivers, each.drafts, each.ciphertext) for each in asked] == [
-        (2, 1, 0, 1, ""),
+        (2, 1, 0, 2, ""),
         (0, 0, 1, 0, ""),
     ]
     assert found(day) == BY_LAW | FOR_A_DAY

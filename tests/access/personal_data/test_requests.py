@@ -14,19 +14,20 @@ from access.models import PersonRequest, PersonRequestKind
 from access.personal_data import InvalidPerson, person
 from access.tasks import finish_person_requests
 from delivery.actions import deliveries, drivers, forgetting
-from delivery.connections import drafts
-from delivery.connections.models import Draft
+from delivery.connections import drafts as of_deliveries
 from delivery.geo.position_filter import SentPosition
 from delivery.models import Delivery, Driver, Stop, WebhookEvent
 from integration.actions import forgetting as forgetting_orders
 from integration.actions import orders
+from integration.connections import drafts as of_orders
 from integration.invoices.models import Invoice
 from integration.lifecycle import Status
 from integration.models import Order
-from tests.delivery.connections.shops import order, post
+from tests.delivery.connections.shops import WITHOUT_NUMBER, order, post
 from tests.delivery.connections.shops import shop as connected
 from tests.delivery.personal_data import JOAO, MARIA, SHOP, closed, everything, requested
 from tests.factories import BY, PICKUP, DriverFactory
+from tests.integration.connections import shops as seller_shops
 from tests.integration.factories import COMPANY, access_key, create_order, nfe_xml, send_invoice
 from tests.integration.test_forgetting import delivered, receiver, rows
 
@@ -324,23 +325,33 @@ class TestExport:
 
 
 class TestOrderOfAShop:
-    def test_is_forgotten_once_it_has_ended(self):
-        connection = connected()
+    @pytest.mark.parametrize(
+        ("connect", "of_area", "who"),
+        [
+            (connected, of_deliveries, {"phone": MARIA}),
+            (seller_shops.shop, of_orders, {"phone": MARIA}),
+            (seller_shops.shop, of_orders, {"document": CPF}),
+        ],
+    )
+    def test_is_forgotten_once_it_has_ended(self, connect, of_area, who):
+        connection, drafts = connect(), of_area.DRAFTS.model.objects
         for number in (1, 2):
-            post(connection, order(number))
-        ended, left = Draft.objects.order_by("order_id")
-        drafts.drop(draft=ended, at=timezone.now())
+            post(connection, order(number, **WITHOUT_NUMBER))
+        ended, left = drafts.order_by("order_id")
+        of_area.drop(draft=ended, at=timezone.now())
 
-        exported = export_of(phone=MARIA)["ordersOfShops"]
-        request = ask(phone=MARIA)
+        exported = export_of(**who)["ordersOfShops"]
+        request = ask(**who)
 
         assert [each["order"] for each in exported] == ["2", "1"]
         assert (request.drafts, request.finished_at) == (1, None)
         ended.refresh_from_db()
-        assert (ended.payload, ended.source, ended.contact_phone) == ({}, {}, "")
+        assert (ended.payload, ended.contact_phone) == ({}, "")
+        assert getattr(ended, "source", {}) == {}
+        assert getattr(ended, "receiver_document", "") == ""
         left.refresh_from_db()
         assert left.payload
-        drafts.drop(draft=left, at=timezone.now())
+        of_area.drop(draft=left, at=timezone.now())
         finish_person_requests()
         request.refresh_from_db()
         assert (request.drafts, request.finished_at is not None) == (2, True)

@@ -29,6 +29,7 @@ from tests.config.reencryption.reencrypting import OLD, PASSWORD
 from tests.delivery.connections.shops import shop
 from tests.delivery.drivers.browsers import Browser
 from tests.factories import BY, DeliveryFactory, DriverFactory, TokenFactory, validated_payload
+from tests.integration.connections import shops as seller_shops
 from tests.integration.factories import SellerFactory
 
 
@@ -117,6 +118,7 @@ def seller(keys, db):
     endpoints.rotate_secret(endpoint=endpoint, by=BY, at=now)
     chosen = Authentication.parse("bearer:open-sesame")
     webhooks.set_authentication(endpoint=endpoint, authentication=chosen, by=BY, at=now)
+    seller_shops.shop(seller=seller)
     return seller
 
 

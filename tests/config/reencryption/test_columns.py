@@ -41,6 +41,7 @@ class TestColumns:
         assert places == {
             "common/webhooks/endpoints.py",  # WebhookEndpoint.secret_ciphertext
             "delivery/connections/actions.py",  # Connection.secret_ciphertext
+            "integration/connections/actions.py",  # Connection.secret_ciphertext
             "delivery/accounts/tokens.py",  # Token.ciphertext
             "common/files/kept_uploads.py",  # KeptUpload.ciphertext
             "panel/hand_over.py",  # the session

@@ -8,6 +8,7 @@ from django.utils import timezone
 from rest_framework.test import APIClient
 
 from common.shops import platforms
+from common.shops.models import ShopConnection
 from common.shops.platforms import Platform
 from delivery.connections import actions
 from delivery.connections.models import Connection
@@ -68,7 +69,7 @@ def shop(**changes: Any) -> Connection:
     return made
 
 
-def post(connection: Connection, body: Any, *, secret: str = SECRET, signed: bool = True, **headers: str) -> Any:
+def post(connection: ShopConnection, body: Any, *, secret: str = SECRET, signed: bool = True, **headers: str) -> Any:
     """POST as the platform does, with its signature."""
     raw = body if isinstance(body, bytes) else json.dumps(body).encode()
     if signed:

@@ -56,6 +56,54 @@ def due_again():
 @pytest.mark.django_db
 @pytest.mark.usefixtures("streets")
 class TestADraft:
+    def test_is_made_of_a_paid_order(self):
+        connection = shop()
+
+        answer = post(connection, order(1001))
+
+        draft = Draft.objects.get()
+        assert answer.json() == {"result": "draft", "reason": None, "id": str(draft.pk)}
+        assert draft.external_id == "1001"
+        assert draft.payload == {
+            "vehicleType": "MOTORCYCLE",
+            "pickup": {
+                "contacts": {"name": "Loja", "phoneNumber": "+55 11 3333-0000"},
+                "address": {"latitude": -23.561414, "longitude": -46.655881},
+            },
+            "dropoffs": [
+                {
+                    "externalId": "1001",
+                    "contacts": {
+                        "name": "Maria Souza", "phoneNumber": "(11) 97777-0001", "email": "maria@example.com"
+                    },
+                    "address": {
+                        "street": "Rua Augusta", "number": "500", "complement": "Ap. 12", "district": "Consolação",
+                        "city": "São Paulo", "state": "SP", "zipcode": "01304000", "country": "BR",
+                    },
+                    "instructions": "Deixar na portaria",
+                }
+            ],
+            "orderPackages": [{"description": "Caneca", "quantity": 2}],
+        }  # fmt: skip  # a body
+
+    def test_keeps_what_people_have_changed_and_the_shop_has_not(self):
+        connection = shop()
+        post(connection, order(7))
+        draft = Draft.objects.get()
+        (dropoff,) = draft.payload["dropoffs"]
+        number = {**dropoff, "address": {**dropoff["address"], "number": "512", "latitude": -23.5, "longitude": -46.6}}
+        drafts.edit(draft=draft, dropoff=number, at=NOW())
+
+        post(connection, order(7, customer_note="No jardim"))
+        kept = Draft.objects.get().payload["dropoffs"][0]
+        post(connection, order(7, shipping={"address_1": "Rua Bela Cintra"}))
+        moved = Draft.objects.get().payload["dropoffs"][0]
+
+        assert (kept["address"]["number"], kept["address"]["latitude"]) == ("512", -23.5)
+        assert kept["instructions"] == "No jardim"
+        assert (moved["address"]["street"], moved["address"]["number"]) == ("Rua Bela Cintra", "512")
+        assert "latitude" not in moved["address"]
+
     def test_is_located_and_priced_by_a_worker(self):
         draft = received()
 
@@ -269,8 +317,8 @@ class TestAnAutomaticConnection:
         def end(*_arguments, **_options):
             raise Killed
 
-        for place in ("_end", "_request_now"):
-            monkeypatch.setattr(drafts, place, end)
+        for owner, place in ((drafts.DRAFTS, "end"), (drafts, "_request_now")):
+            monkeypatch.setattr(owner, place, end)
             with pytest.raises(Killed):
                 drafts.check_due()
             monkeypatch.undo()

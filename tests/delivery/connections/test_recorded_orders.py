@@ -1,4 +1,4 @@
-"""Orders in the form in which each platform posts them, from the signature to the delivery."""
+"""Orders in the form in which each platform posts them, from the signature to the delivery, and to the order."""
 
 import json
 

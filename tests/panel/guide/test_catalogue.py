@@ -33,6 +33,8 @@ OF_PEOPLE = {
     B: {
         "too_many_keys", "move_refused", "seller_not_found", "company_taken", "carrier_not_found", "freight_changed",
         "corrected_meanwhile",
+        # Of connected shops.
+        "too_many_connections", "invalid_secret", "draft_ended", "draft_changed", "draft_incomplete",
     },
 }  # fmt: skip  # a table
 MODULES = {A: [delivery_errors], B: [integration_errors]}

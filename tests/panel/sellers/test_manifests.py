@@ -91,6 +91,38 @@ class TestManifests:
         assert [entry.order for entry in manifest.entries.all()] == [order]
         assert manifest.created_by == "user member"
 
+    def test_leave_out_what_stands_in_another_one(self, member, seller, order):
+        first = opened(seller, order)
+        others = [create_order(seller, orderId=f"B-{number}") for number in range(2)]
+        sent = {"order": [order.pk, *(each.pk for each in others)]}
+
+        response = member.post(url("seller_manifests", seller), sent, follow=True)
+
+        made = Manifest.objects.exclude(pk=first.pk).get()
+        assert [str(each) for each in response.context["messages"]] == [
+            f"Manifest {made} is open with 2 orders.",
+            f"Left out: Order A-1 already stands in the open manifest {first.pk}.",
+        ]
+        assert [entry.order for entry in made.entries.all()] == others
+        assert [entry.order for entry in first.entries.all()] == [order]
+
+    def test_are_marked_in_the_list_of_orders_while_they_are_open(self, member, seller, order):
+        manifest = opened(seller, order)
+        create_order(seller, orderId="A-2")
+        mark = f'href="{url("seller_manifest", seller, manifest.pk)}"> Manifest {manifest.pk} </a>'
+
+        assert _flat(member.get(url("seller_orders", seller))).count(mark) == 1
+        manifests.close(manifest=manifest, by=BY, at=timezone.now())
+        assert mark not in _flat(member.get(url("seller_orders", seller)))
+
+    def test_that_are_refused_lead_back_to_the_filtered_list(self, member, seller, order):
+        opened(seller, order)
+        sent = {"order": order.pk, "filters": "status=pending&q=A-1"}
+
+        response = member.post(url("seller_manifests", seller), sent)
+
+        assert response.url == f"{url('seller_orders', seller)}?status=pending&q=A-1"
+
     def test_are_not_opened_with_an_order_that_stands_in_one(self, member, seller, order):
         manifest = opened(seller, order)
 

@@ -1,4 +1,4 @@
-"""The command that connects a shop."""
+"""The command that connects a shop, of an integrator or of a seller."""
 
 import json
 from io import StringIO
@@ -8,8 +8,10 @@ from django.core.management import CommandError, call_command
 
 from delivery.connections import actions
 from delivery.connections.models import Connection
+from integration.connections.models import Connection as SellerConnection
 from tests.delivery.connections.shops import order, post
 from tests.factories import IntegratorFactory, PickupPointFactory
+from tests.integration.factories import COMPANY, OTHER_COMPANY, SellerFactory
 
 
 def run(*arguments):
@@ -56,6 +58,38 @@ class TestConnectShop:
             run("YAMPI", "--integrator", str(mine.pk), "--pickup", str(other.pk), "--secret", "x")
 
         assert not Connection.objects.exists()
+
+    def test_connects_the_shop_of_a_seller(self, settings):
+        settings.SITE_URL = "https://rota.example"
+        seller = SellerFactory.create()
+        options = ["--company", "11.222.333/0001-81", "--service", "next", "--sandbox"]
+
+        code, answer = run("WOOCOMMERCE", "--seller", seller.reference, *options)
+
+        connection = SellerConnection.objects.get()
+        assert (code, list(answer)) == (0, ["connection", "url", "secret"])
+        assert answer["url"] == f"https://rota.example/api/integration/connections/{connection.pk}"
+        assert (connection.company, connection.service) == (seller.companies.get(), "next")
+        assert (connection.environment, connection.dimensions) == ("sandbox", "20x15x10,1")
+        assert post(connection, order(), secret=answer["secret"]).json()["result"] == "order"
+
+    @pytest.mark.parametrize(
+        "options",
+        [
+            ["--company", OTHER_COMPANY],
+            [],
+            ["--company", COMPANY, "--automatic"],
+            ["--company", COMPANY, "--method", "x" * 101],
+        ],
+    )
+    def test_refuses_what_is_not_the_sellers(self, options):
+        SellerFactory.create(documents=(OTHER_COMPANY,))
+        mine = SellerFactory.create()
+
+        with pytest.raises(CommandError):
+            run("YAMPI", "--seller", str(mine.pk), *options)
+
+        assert not SellerConnection.objects.exists()
 
     def test_refuses_more_than_ten(self, monkeypatch):
         monkeypatch.setattr(actions, "MOST_CONNECTIONS", 0)

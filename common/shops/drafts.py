@@ -1,0 +1,272 @@
+"""What becomes of the orders that shops' platforms post.
+
+A platform posts an order many times, out of sequence and for days: a draft is found by the platform's id of the order,
+under a lock. An area says in a subclass of `Drafts` what it writes into a draft and what it makes of it.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from decimal import Decimal, InvalidOperation
+from enum import StrEnum
+from functools import partial
+from typing import Any, ClassVar, Generic, TypeVar
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models import QuerySet
+
+from common.brazil.phones import with_phone
+from common.errors import DomainError
+from common.fields import folded
+from common.postgresql import batches
+from common.shops.models import DraftStatus, ShopConnection, ShopDraft
+from common.shops.order import ShopOrder, Stage
+
+_BATCH = 500
+_MOST_BATCHES = 20  # of one run of the task, which takes a process of the workers meanwhile
+Connection = TypeVar("Connection", bound=ShopConnection)
+Draft = TypeVar("Draft", bound=ShopDraft)
+
+
+class Result(StrEnum):
+    """What has become of an order that a platform has posted. `REFUSED` is answered as an error."""
+
+    DRAFT = "draft"
+    REQUESTED = "requested"
+    ORDER = "order"
+    UPDATED = "updated"
+    CANCELLED = "cancelled"
+    IGNORED = "ignored"
+    REFUSED = "refused"
+
+
+class Reason(StrEnum):
+    """Why an order was ignored or refused."""
+
+    NONE = ""
+    UNPAID = "unpaid"
+    OTHER_METHOD = "other_shipping_method"
+    NOTHING_TO_SHIP = "nothing_to_ship"
+    ALREADY_REQUESTED = "already_requested"
+    DROPPED = "dropped"
+    OUT_OF_DATE = "out_of_date"
+    UNKNOWN_FORM = "unknown_form"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """`draft`: the order's."""
+
+    result: Result
+    reason: Reason = Reason.NONE
+    draft: Any = None
+
+    @property
+    def id(self) -> str | None:
+        """That the platform is answered with."""
+        return self.draft.answered_id if self.draft else None
+
+
+def decimal(text: str) -> Decimal:
+    """A number of a platform's JSON. Raises ValueError, as `read_object` expects."""
+    try:
+        return Decimal(text)
+    except InvalidOperation as error:
+        raise ValueError(text) from error
+
+
+class Drafts(Generic[Connection, Draft]):
+    """The drafts of an area."""
+
+    model: type[Draft]
+    # Whose rows a draft that is locked brings along.
+    related: ClassVar[tuple[str, ...]] = ("connection",)
+    # Raised for a draft that is not open any more.
+    ended: type[DomainError]
+    # What is left of further columns about people.
+    forgotten: ClassVar[Mapping[str, Any]] = {}
+
+    def new(self, connection: Connection) -> Draft:
+        """An unsaved draft of the connection's account."""
+        raise NotImplementedError
+
+    def fill(self, draft: Draft, connection: Connection, order: ShopOrder, at: datetime) -> None:
+        """Write what the shop says now into the draft, beside what people have changed."""
+        raise NotImplementedError
+
+    def look_again(self, draft: Draft, at: datetime) -> None:
+        """Its payload has changed: what was computed of it does not hold."""
+        raise NotImplementedError
+
+    def cancel_made(self, draft: Draft, at: datetime) -> None:
+        """The shop has cancelled the order of which something was made."""
+
+    def is_made_again(self, draft: Draft) -> bool:
+        """Whether the shop may take the cancellation back of an order of which something was made."""
+        return False
+
+    def settle(self, draft: Draft, result: Result, at: datetime) -> Result:
+        """Called with a draft that is saved; what is answered, in place of `result`."""
+        raise NotImplementedError
+
+    def take(self, *, connection: Connection, order: ShopOrder, at: datetime) -> Outcome:
+        """Make, change or drop the draft of an order that the platform has posted. Within a transaction."""
+        draft = self._locked(connection, order)
+        if draft is None:
+            if reason := _ignored(connection, order):
+                return Outcome(Result.IGNORED, reason)
+            made = self._new(connection, order, at)
+            self._rows.bulk_create([made], ignore_conflicts=True)  # waits for one that is made at the same time
+            if self._rows.filter(pk=made.pk).exists():
+                result = Result.CANCELLED if order.stage is Stage.CANCELLED else Result.DRAFT
+                return Outcome(self.settle(made, result, at), draft=made)
+            draft = self._locked(connection, order)
+            assert draft is not None  # noqa: S101  # nosec B101  # drafts are not deleted
+        outcome = self._take_again(draft, connection, order, at)
+        if outcome.reason is Reason.NONE:
+            return replace(outcome, result=self.settle(draft, outcome.result, at))
+        return outcome
+
+    @property
+    def _rows(self) -> QuerySet[Draft]:
+        return self.model._default_manager.all()
+
+    def _locked(self, connection: Connection, order: ShopOrder) -> Draft | None:
+        return self._rows.select_for_update().filter(connection=connection, order_id=order.id).first()
+
+    def _new(self, connection: Connection, order: ShopOrder, at: datetime) -> Draft:
+        draft = self.new(connection)
+        draft.connection = connection
+        draft.environment = connection.environment
+        draft.order_id, draft.external_id = order.id, order.number or order.id
+        draft.payload = {}
+        draft.shop_changed_at, draft.is_test, draft.created_at = order.changed_at, order.is_test, at
+        if order.stage is Stage.CANCELLED:
+            draft.status, draft.ended_at, draft.shop_cancelled_at = DraftStatus.DROPPED, at, at
+        else:
+            self.fill(draft, connection, order, at)
+        return draft
+
+    def _take_again(self, draft: Draft, connection: Connection, order: ShopOrder, at: datetime) -> Outcome:
+        """An order that has a draft."""
+        known, told = draft.shop_changed_at, order.changed_at
+        is_made = draft.status == DraftStatus.REQUESTED
+        if known and told and told < known:
+            return Outcome(Result.IGNORED, Reason.ALREADY_REQUESTED if is_made else Reason.OUT_OF_DATE, draft)
+        draft.shop_changed_at = told or known
+        is_taken_back = bool(draft.shop_cancelled_at and known and told and told > known)
+        if order.stage is Stage.CANCELLED:
+            outcome = self._cancel(draft, at)
+        elif is_made and not (is_taken_back and order.stage is Stage.PAID and self.is_made_again(draft)):
+            if order.stage is Stage.PAID:
+                draft.shop_cancelled_at = None
+            outcome = Outcome(Result.IGNORED, Reason.ALREADY_REQUESTED, draft)
+        elif reason := _ignored(connection, order):
+            outcome = Outcome(Result.IGNORED, reason, draft)
+        elif draft.is_open:
+            self.fill(draft, connection, order, at)
+            outcome = Outcome(Result.UPDATED, draft=draft)
+        elif is_taken_back:
+            self.open_(draft)
+            self.fill(draft, connection, order, at)
+            outcome = Outcome(Result.DRAFT, draft=draft)
+        else:
+            outcome = Outcome(Result.IGNORED, Reason.DROPPED, draft)
+        draft.save()
+        return outcome
+
+    def _cancel(self, draft: Draft, at: datetime) -> Outcome:
+        draft.shop_cancelled_at = draft.shop_cancelled_at or at
+        if draft.is_open:
+            self.end(draft, DraftStatus.DROPPED, at)
+        elif draft.status == DraftStatus.REQUESTED:
+            self.cancel_made(draft, at)
+        return Outcome(Result.CANCELLED, draft=draft)
+
+    def end(self, draft: Draft, status: DraftStatus, at: datetime) -> None:
+        draft.status, draft.ended_at = status, at
+        draft.revision += 1
+
+    def open_(self, draft: Draft) -> None:
+        draft.status, draft.ended_at, draft.shop_cancelled_at, draft.forgotten_at = DraftStatus.OPEN, None, None, None
+
+    # What people do.
+
+    def lock(self, draft: Draft) -> Draft:
+        """The row of now, with a lock until the transaction ends."""
+        rows = self._rows.select_for_update(of=["self"], no_key=True)
+        return rows.select_related(*self.related).get(pk=draft.pk)
+
+    @transaction.atomic
+    def drop(self, *, draft: Draft, at: datetime) -> Draft:
+        """Make nothing of it. Does nothing with one that is dropped already. Raises `ended` once something was made."""
+        locked = self.lock(draft)
+        if locked.status == DraftStatus.REQUESTED:
+            raise self.ended
+        if locked.is_open:
+            self.end(locked, DraftStatus.DROPPED, at)
+            locked.save()
+        return locked
+
+    @transaction.atomic
+    def take_back(self, *, draft: Draft, at: datetime) -> Draft:
+        """Open a dropped draft again. Raises `ended` once something was made of it, or it was forgotten."""
+        locked = self.lock(draft)
+        if locked.status == DraftStatus.REQUESTED or not locked.payload:
+            raise self.ended
+        if not locked.is_open:
+            self.open_(locked)
+            locked.automatic = False
+            self.look_again(locked, at)
+            locked.save()
+            self.settle(locked, Result.UPDATED, at)
+        return locked
+
+    # What is forgotten.
+
+    def of_phone(self, phone: str, *, until: datetime) -> QuerySet[Draft]:
+        """The drafts whose receiver has this number, of orders received until then."""
+        rows = self._rows.filter(created_at__lte=until).exclude(contact_phone="")
+        return with_phone(rows, "contact_phone", phone)
+
+    def forget_of(self, rows: QuerySet[Draft], *, at: datetime, failed: set[UUID] | None = None) -> int:
+        """Anonymise one batch of those that have ended. Returns how many there were. `failed`: see `work_on`."""
+        due = rows.filter(ended_at__isnull=False).values_list("pk", flat=True)
+        return self._forget_batch(due, at=at, failed=failed)
+
+    def forget_ended(self, *, at: datetime, days: int) -> int:
+        """Anonymise drafts that ended so many days ago, in at most _MOST_BATCHES batches. Returns how many. 0: none."""
+        if not days:
+            return 0
+        due = self._rows.filter(ended_at__lt=at - timedelta(days=days), forgotten_at=None)
+        keys, total, failed = due.order_by("ended_at").values_list("pk", flat=True), 0, set[UUID]()
+        for _number in range(_MOST_BATCHES):
+            known = len(failed)
+            count = self._forget_batch(keys, at=at, failed=failed)
+            if not count and len(failed) == known:
+                break
+            total += count
+        return total
+
+    def _forget_batch(self, due: QuerySet[Any], *, at: datetime, failed: set[UUID] | None) -> int:
+        doing = "anonymise the order of a shop"
+        return batches.work_on(due, partial(self.forget, at=at), most=_BATCH, failed=failed, doing=doing)
+
+    def forget(self, keys: list[UUID], *, at: datetime) -> None:
+        """Delete what ended drafts tell about people. That they have ended is kept, so that none is made again."""
+        ended = self._rows.filter(pk__in=keys, ended_at__isnull=False)
+        ended.update(payload={}, contact_phone="", forgotten_at=at, **self.forgotten)
+
+
+def _ignored(connection: ShopConnection, order: ShopOrder) -> Reason:
+    """Why a new order makes no draft.
+
+    One that is cancelled makes a dropped one: when it was paid may be told later.
+    """
+    text = folded(connection.shipping_method)
+    if text and not any(text in folded(method) for method in order.shipping_methods):
+        return Reason.OTHER_METHOD
+    if order.stage is Stage.UNPAID:
+        return Reason.UNPAID
+    return Reason.NOTHING_TO_SHIP if order.stage is Stage.PAID and not order.items else Reason.NONE

@@ -1,0 +1,214 @@
+"""The orders of a seller's connected shops: what is missing of each, and the order that is made of it."""
+
+from collections.abc import Callable
+from decimal import Decimal, InvalidOperation
+from typing import Any
+from uuid import UUID
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse, QueryDict
+from django.shortcuts import get_object_or_404, redirect
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from common import clock
+from common.actors import actor
+from common.api.heavy import heavy
+from common.fields import parse_id
+from integration.actions.orders import Freight
+from integration.connections import drafts, payloads
+from integration.connections.models import Draft
+from integration.errors import DraftChanged, DraftEnded, DraftIncomplete, FreightChanged, IntegrationError
+from integration.freight.calculation import Price
+from panel.base import SellerView
+from panel.filters import PER_PAGE, DraftFilter, listed
+from panel.sellers import order_forms
+from panel.sellers.order_forms import OrderForm
+from panel.sellers.order_pages import NewView
+
+_LONGEST_CHOICE = 80  # an id with an amount
+_LONGEST_REVISION = 9  # digits
+_NO_PRICE = "-"
+
+
+class DraftView(SellerView):
+    """Base of the pages of orders of shops."""
+
+    @property
+    def rows(self) -> Any:
+        return Draft.objects.filter(seller=self.seller, environment=self.environment)
+
+    @property
+    def whole(self) -> Any:
+        return self.rows.select_related("connection__seller", "connection__company", "made")
+
+    def found(self, key: UUID) -> Draft:
+        found: Draft = get_object_or_404(self.whole, pk=key)
+        return found
+
+    def back(self, draft: Draft) -> HttpResponse:
+        return redirect(self.url("seller_draft", draft.pk))
+
+
+class Drafts(DraftView):
+    """The list, and making several."""
+
+    def get(self, request: HttpRequest) -> HttpResponse:
+        shown = listed(DraftFilter, request.GET, self.rows)
+        whole = self.whole.in_bulk([row.pk for row in shown["rows"]])
+        shown["rows"] = [whole[row.pk] for row in shown["rows"] if row.pk in whole]
+        return self.page("panel/seller_drafts.html", **shown)
+
+    @heavy
+    def post(self, request: HttpRequest) -> HttpResponse:
+        self.seller.check_active()
+        chosen = dict(filter(None, map(_chosen, request.POST.getlist("order")[:PER_PAGE])))
+        made, refused = 0, list[str]()
+        for draft in self.whole.filter(pk__in=chosen).order_by("created_at"):
+            try:
+                _order, is_earlier = drafts.make(
+                    draft=draft, by=actor(request), at=clock.now(), on_freight=_as_shown(chosen[draft.pk])
+                )
+            except IntegrationError as error:
+                if isinstance(error, FreightChanged):
+                    drafts.look_again(draft=draft, at=clock.now())
+                refused.append(f"{draft.external_id}: {order_forms.refusal(error)}")
+            else:
+                made += not is_earlier
+        if made:
+            text = ngettext("%(count)s order is created.", "%(count)s orders are created.", made)
+            messages.success(request, text % {"count": made})
+        for text in refused[:5]:
+            messages.error(request, text)
+        if not chosen:
+            messages.info(request, _("Choose the orders first."))
+        return redirect(self.url("seller_drafts"))
+
+
+def _chosen(text: str) -> tuple[UUID, Decimal | None] | None:
+    """The order and the freight that was shown of it; None for what the page does not send."""
+    key, _colon, amount = text[:_LONGEST_CHOICE].partition(":")
+    found = parse_id(key)
+    if found is None or amount == _NO_PRICE:
+        return None if found is None else (found, None)
+    try:
+        price = Decimal(amount)
+    except InvalidOperation:
+        return None
+    return (found, price) if price.is_finite() else None
+
+
+def _as_shown(price: Decimal | None) -> Callable[[Freight], None]:
+    """What raises FreightChanged for another freight than the list has shown."""
+
+    def check(freight: Freight) -> None:
+        if (freight.reais if isinstance(freight, Price) else None) != price:
+            raise FreightChanged
+
+    return check
+
+
+class _FormView(DraftView, NewView):
+    draft: Draft
+
+    def form(self, data: QueryDict | None = None) -> OrderForm:
+        companies = list(self.seller.companies.order_by("pk"))
+        start = payloads.new_order(self.draft.payload)
+        return OrderForm(data, companies=companies, environment=self.environment, start=start)
+
+    def show(self, form: OrderForm | None, *, status: int = 200, **context: Any) -> HttpResponse:
+        found = self.draft
+        return self.page(
+            "panel/seller_draft.html",
+            status=status,
+            in_zone_of=self.seller,
+            draft=found,
+            seen=found.revision,
+            form=form,
+            has_errors=form is not None and form.has_errors(),
+            **context,
+        )
+
+
+class DraftPage(_FormView):
+    """One order: what is missing, and the form of the order that is made of it."""
+
+    def get(self, _request: HttpRequest, shop_order: UUID) -> HttpResponse:
+        self.draft = self.found(shop_order)
+        return self.show(self.form() if self.draft.can_be_made and not self.seller.is_suspended else None)
+
+    def post(self, request: HttpRequest, shop_order: UUID) -> HttpResponse:
+        self.seller.check_active()
+        self.draft = found = self.found(shop_order)
+        if found.made:
+            return self.see(found.made, is_earlier=True)
+        if not found.can_be_made:
+            messages.error(request, order_forms.refusal(DraftEnded() if not found.is_open else DraftIncomplete()))
+            return self.back(found)
+        form = self.form(request.POST)
+        if not form.is_valid():
+            return self.show(form, status=422, **self.freight(form))
+        if holder := self.refuse_taken(form):
+            return self.show(form, status=422, **self.freight(form), holder=holder)
+        if request.POST.get("step") != "save":
+            return self.show(form, **self.freight(form))
+        try:
+            made, is_earlier = drafts.make(
+                draft=found,
+                payload=form.payload,
+                seen=_revision(request.POST.get("seen", "")),
+                on_freight=order_forms.as_agreed(request.POST.get("agreed", "")),
+                by=actor(request),
+                at=clock.now(),
+            )
+        except (DraftEnded, DraftChanged) as error:
+            messages.error(request, order_forms.refusal(error))
+            return self.back(found)
+        except IntegrationError as error:
+            messages.warning(request, order_forms.refusal(error))
+            return self.show(form, status=422, **self.freight(form))
+        return self.see(made, is_earlier=is_earlier)
+
+
+def _revision(text: str) -> int:
+    """The number that the form carries; of another text, one that no draft has."""
+    return int(text) if text.isascii() and text.isdigit() and len(text) <= _LONGEST_REVISION else -1
+
+
+class DraftFreight(_FormView):
+    """A fragment: the freight of what the form has now."""
+
+    def post(self, request: HttpRequest, shop_order: UUID) -> HttpResponse:
+        self.draft = found = self.found(shop_order)
+        if not found.payload:
+            return self.back(found)
+        form = self.form(request.POST)
+        if form.has_freight():
+            self.refuse_taken(form)
+        return self.show_freight(form)
+
+
+class Drop(DraftView):
+    http_method_names = ["post"]
+
+    def post(self, request: HttpRequest, shop_order: UUID) -> HttpResponse:
+        found = self.found(shop_order)
+        try:
+            drafts.drop(draft=found, at=clock.now())
+        except DraftEnded as error:
+            messages.error(request, order_forms.refusal(error))
+            return self.back(found)
+        messages.success(request, _("Order %(order)s is dropped.") % {"order": found.external_id})
+        return redirect(self.url("seller_drafts"))
+
+
+class TakeBack(DraftView):
+    http_method_names = ["post"]
+
+    def post(self, request: HttpRequest, shop_order: UUID) -> HttpResponse:
+        found = self.found(shop_order)
+        try:
+            drafts.take_back(draft=found, at=clock.now())
+        except DraftEnded as error:
+            messages.error(request, order_forms.refusal(error))
+        return self.back(found)

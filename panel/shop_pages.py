@@ -1,0 +1,215 @@
+"""The pages of connected shops: the list of those that are, and the page of one with what its platform posted lately.
+
+Whose pages they are, say further bases: an account's or a seller's view, and what is declared here.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from django import forms
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from common import clock
+from common.errors import DomainError
+from common.shops.drafts import Outcome
+from common.shops.models import LONGEST_METHOD, LONGEST_SECRET, PLATFORMS
+from common.shops.platforms import Platform
+from common.shops.receptions import MOST_RECEPTIONS
+from panel.base import LoggedInView, origin
+
+_OFF = {"autocomplete": "off"}
+# Session key of the id of a connection whose secret the next page shows.
+_FRESH = "fresh_connection"
+
+
+class ShopForm(forms.Form):
+    """What people choose of a connection in either area."""
+
+    name = forms.CharField(label=gettext_lazy("Name of the shop"), max_length=120, widget=forms.TextInput(_OFF))
+    shipping_method = forms.CharField(
+        label=gettext_lazy("Only orders with this in their shipping method"),
+        max_length=LONGEST_METHOD,
+        required=False,
+        help_text=gettext_lazy(
+            "Empty: all. For a shop that also sends by post, a part of the name, such as: same day."
+        ),
+        widget=forms.TextInput(_OFF),
+    )
+
+
+class SecretForm(forms.Form):
+    """A secret of the platform; of WooCommerce it is made here."""
+
+    secret = forms.CharField(
+        label=gettext_lazy("Secret of the platform"),
+        max_length=LONGEST_SECRET,
+        required=False,
+        widget=forms.TextInput(_OFF),
+    )
+
+
+class NewShopForm(SecretForm):
+    """What a new connection has besides."""
+
+    platform = forms.ChoiceField(
+        label=gettext_lazy("Platform"), choices=[(each.value, PLATFORMS[each]) for each in Platform]
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["secret"].help_text = gettext_lazy(
+            "Shopify and Yampi show it once the webhook is made, and it can be pasted then. Leave it empty for "
+            "WooCommerce: Rota makes one."
+        )
+
+
+class ShopView(LoggedInView):
+    """Base of the pages. `url_prefix`: of the names of the area's pages."""
+
+    url_prefix: str
+    too_many: type[DomainError]
+    invalid_secret: type[DomainError]
+    url: Callable[..., str]
+    new_form: Callable[..., Any]
+    settings_form: Callable[..., Any]  # of a connection, with what was sent
+    connect: Callable[..., tuple[Any, str]]
+    change: Callable[[Any, Any], None]
+    change_secret: Callable[[Any, str], None]
+    try_out: Callable[[Any], Outcome]
+    remove: Callable[[Any], None]
+
+    @property
+    def is_suspended(self) -> bool:
+        """Whether the account or the seller is."""
+        raise NotImplementedError
+
+    @property
+    def rows(self) -> Any:
+        """The connections."""
+        raise NotImplementedError
+
+    def refusal(self, error: DomainError) -> str:
+        """In the reader's language."""
+        raise NotImplementedError
+
+    def found(self, connection: str) -> Any:
+        # Django does not refuse the NUL that PostgreSQL does.
+        return get_object_or_404(self.rows if connection.isalnum() else self.rows.none(), pk=connection)
+
+    def page_of(self, name: str, *arguments: Any) -> HttpResponse:
+        return redirect(self.url(f"{self.url_prefix}{name}", *arguments))
+
+    def show_secret(self, connection: Any) -> HttpResponse:
+        """The page of the connection, once with its secret."""
+        self.request.session[_FRESH] = connection.pk
+        return self.page_of("connection", connection.pk)
+
+
+class Connections(ShopView):
+    def get(self, _request: HttpRequest) -> HttpResponse:
+        return self.show(self.new_form())
+
+    def post(self, request: HttpRequest) -> HttpResponse:
+        form = self.new_form(request.POST)
+        if not form.is_valid():
+            return self.show(form, status=422)
+        data = form.cleaned_data
+        try:
+            made, _secret = self.connect(
+                platform=Platform(data["platform"]), settings=form.settings, secret=data["secret"], at=clock.now()
+            )
+        except self.too_many as error:
+            form.add_error(None, self.refusal(error))
+            return self.show(form, status=422)
+        except self.invalid_secret as error:
+            form.add_error("secret", self.refusal(error))
+            return self.show(form, status=422)
+        return self.show_secret(made)
+
+    def show(self, form: Any, *, status: int = 200) -> HttpResponse:
+        return self.page(
+            "panel/connections.html", rows=list(self.rows), form=form, is_suspended=self.is_suspended, status=status
+        )
+
+
+class ConnectionPage(ShopView):
+    """Setting the platform up, what it has posted, and what is chosen."""
+
+    def get(self, _request: HttpRequest, connection: str) -> HttpResponse:
+        found = self.found(connection)
+        return self.show(found, self.settings_form(found))
+
+    def post(self, request: HttpRequest, connection: str) -> HttpResponse:
+        found = self.found(connection)
+        form = self.settings_form(found, request.POST)
+        if not form.is_valid():
+            return self.show(found, form, status=422)
+        self.change(found, form.settings)
+        messages.success(request, _("The settings are saved."))
+        return self.page_of("connection", found.pk)
+
+    def show(self, connection: Any, form: Any, *, status: int = 200) -> HttpResponse:
+        fresh = self.request.session.get(_FRESH) == connection.pk
+        if fresh:
+            del self.request.session[_FRESH]
+        return self.page(
+            "panel/connection.html",
+            status=status,
+            connection=connection,
+            address=origin(self.request) + connection.path,
+            secret=connection.secret if fresh else "",
+            is_made_here=connection.platform == Platform.WOOCOMMERCE,
+            receptions=connection.receptions.all()[:MOST_RECEPTIONS],
+            form=form,
+            secret_form=SecretForm(),
+        )
+
+
+class Secret(ShopView):
+    """Another secret: made here and shown once, or the platform's new one."""
+
+    http_method_names = ["post"]
+
+    def post(self, request: HttpRequest, connection: str) -> HttpResponse:
+        found, form = self.found(connection), SecretForm(request.POST)
+        is_made_here = found.platform == Platform.WOOCOMMERCE
+        secret = form.cleaned_data["secret"] if form.is_valid() and not is_made_here else ""
+        if not is_made_here and not secret:
+            messages.error(request, _("Paste the secret of the platform."))
+            return self.page_of("connection", found.pk)
+        try:
+            self.change_secret(found, secret)
+        except self.invalid_secret as error:
+            messages.error(request, self.refusal(error))
+            return self.page_of("connection", found.pk)
+        messages.success(request, _("The secret is changed. Orders signed with the one before are refused."))
+        return self.show_secret(found) if is_made_here else self.page_of("connection", found.pk)
+
+
+class TryOut(ShopView):
+    """Send an invented order through the connection."""
+
+    http_method_names = ["post"]
+
+    def post(self, request: HttpRequest, connection: str) -> HttpResponse:
+        found = self.found(connection)
+        outcome = self.try_out(found)
+        if outcome.draft is None:
+            messages.warning(request, _("The test order was ignored: %(reason)s.") % {"reason": outcome.reason})
+            return self.page_of("connection", found.pk)
+        messages.success(request, _("An invented order came through the connection. This is what becomes of it."))
+        return self.page_of("draft", outcome.draft.pk)
+
+
+class Remove(ShopView):
+    http_method_names = ["post"]
+
+    def post(self, request: HttpRequest, connection: str) -> HttpResponse:
+        found = self.found(connection)
+        self.remove(found)
+        messages.success(request, _("%(name)s is not connected any more.") % {"name": found.name})
+        return self.page_of("connections")
