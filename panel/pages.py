@@ -201,8 +201,8 @@ PAGES: tuple[Page, ...] = (
     Page("panel:driver", within="panel:drivers", permission=_DISPATCH),
     Page("panel:scan", pgettext_lazy("page", "Scan"), menu=Menu.ALL, permission="integration.scan_order"),
     Page("panel:home", _("Accounts"), menu=Menu.ALL, for_choice=True, icon="accounts"),
-    Page("panel:setup_new", _("Bring in an integrator"), within="panel:home", permission="delivery.add_integrator"),
-    Page("panel:seller_new", _("Bring in a seller"), within="panel:home", permission="integration.add_seller"),
+    Page("panel:setup_new", _("Add an account"), within="panel:home", permission="delivery.add_integrator"),
+    Page("panel:seller_new", _("Add a seller"), within="panel:home", permission="integration.add_seller"),
     Page(
         "panel:all_alerts",
         _("Alerts"),
