@@ -73,6 +73,9 @@ def _run(port: int) -> NoReturn:
         postgres = _timed("PostgreSQL", embedded.hold_postgres)
         _start(children, port)
         print(banner(_base_url(port), _seed_demo(), is_embedded=is_embedded()), flush=True)
+        if is_embedded():
+            children.append(Child("demo", [sys.executable, "manage.py", "play_demo"]))
+            children[-1].start()
         _supervise(children, postgres)
     finally:
         log("Stopping")

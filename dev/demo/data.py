@@ -26,6 +26,7 @@ PICKUP = "-23.561414,-46.655881"
 COMPANY = "48.372.915/0001-54"
 # The demo seller's parcels leave from there.
 ORIGIN = "01310-100"
+PHONES = "+55 11 98888-"  # followed by the driver's number
 DRIVERS = [
     ("Ana Souza", VehicleType.MOTORCYCLE),
     ("Bruno Lima", VehicleType.CAR),
@@ -52,9 +53,7 @@ def seed() -> dict[str, str] | None:
     dispatch_rules.change(values={"driver_share_percent": _DRIVERS_SHARE}, by=_BY)
     created = command("create_integrator", SHOP, f"--pickup={PICKUP}")
     for number, (name, vehicle) in enumerate(DRIVERS, start=1):
-        command(
-            "create_driver", name, f"--vehicle={vehicle}", f"--phone=+55 11 98888-{number:04}", f"--position={PICKUP}"
-        )
+        command("create_driver", name, f"--vehicle={vehicle}", f"--phone={PHONES}{number:04}", f"--position={PICKUP}")
     seller = command("create_seller", SELLER, f"--company={COMPANY}", f"--origin={ORIGIN}")
     carrier = command("create_carrier", CARRIER)
     CarrierRule.objects.create(carrier_id=int(carrier["carrier"]), service="next")

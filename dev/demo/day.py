@@ -12,9 +12,9 @@ from common.accounts import Environment
 from delivery.actions import deliveries, drivers, moves
 from delivery.geo.distance import Point
 from delivery.lifecycle import Trigger
-from delivery.models import Driver, DutyChange, Token
+from delivery.models import Delivery, Driver, DutyChange, Token, VehicleType
 from delivery.payload import DeliveryRequest, Package, Place
-from delivery.windows import Window
+from delivery.windows import NO_WINDOW, Window
 from dev.demo.orders import RECEIVER, invoice
 from integration.actions import orders
 from integration.invoices import actions as invoices
@@ -22,7 +22,7 @@ from integration.lifecycle import Reason, Status
 from integration.manifests import actions as manifests
 from integration.models import Manifest, Order, Seller, compact_document
 
-_BY = "demo"
+BY = "demo"
 _CITY = {"city": "São Paulo", "state": "SP", "country": "BR"}
 _SHOP = Place(
     point=Point(-23.561414, -46.655881),
@@ -89,7 +89,7 @@ _ROUTES = [
     (1, 1, ""),
 ]
 # Scheduled ones: the hours until they are ready.
-_SCHEDULED = (2, 5)
+SCHEDULED = (2, 5)
 _BETWEEN_MOVES = timedelta(minutes=8)
 _REASONS = {"cancel": "Cliente desistiu", "fail": "Tocou três vezes"}
 _BETWEEN_POSITIONS = 4  # minutes
@@ -135,42 +135,49 @@ def fill(*, token: Token, seller: Seller, company: str, at: datetime) -> None:
     for number, (minutes, count, steps) in enumerate(_ROUTES):
         requested = at - timedelta(minutes=minutes)
         _write_route(token, team[number % len(team)], number=number, count=count, steps=steps, at=requested)
-    for number, hours in enumerate(_SCHEDULED, start=len(_ROUTES)):
-        ready = (at + timedelta(hours=hours)).replace(minute=0, second=0, microsecond=0)
-        _write_route(token, team[0], number=number, count=1, steps="", at=at, ready=ready)
+    for number, hours in enumerate(SCHEDULED, start=len(_ROUTES)):
+        schedule(token, number=number, hours=hours, at=at)
     for driver, place in zip(team, _PLACES, strict=True):
         for minutes in range(60, -1, -_BETWEEN_POSITIONS):
             left = minutes / 60  # of the way that began at the shop an hour ago
             point = Point(*(end + (start - end) * left for start, end in zip(_SHOP.point, place, strict=True)))
-            drivers.set_position(driver=driver, point=point, by=_BY, at=at - timedelta(minutes=minutes))
+            drivers.set_position(driver=driver, point=point, by=BY, at=at - timedelta(minutes=minutes))
     made = [
         _write_order(seller, company, number=number, way=way, at=at - _BETWEEN_ORDERS * (len(_ORDERS) + 1 - number))
         for number, way in enumerate(_ORDERS, start=1)
     ]
     handed_over, listed = [order for order, way in zip(made, _ORDERS, strict=True) if not way][:2]
     _open_manifest(seller, listed, at=at)
-    manifests.close(manifest=_open_manifest(seller, handed_over, at=at), by=_BY, at=at)
+    manifests.close(manifest=_open_manifest(seller, handed_over, at=at), by=BY, at=at)
 
 
 def _open_manifest(seller: Seller, order: Order, *, at: datetime) -> Manifest:
-    return manifests.create(seller=seller, environment=Environment.LIVE, orders=[order], by=_BY, at=at)
+    return manifests.create(seller=seller, environment=Environment.LIVE, orders=[order], by=BY, at=at)
 
 
-def _write_route(
-    token: Token, driver: Driver, *, number: int, count: int, steps: str, at: datetime, ready: datetime | None = None
-) -> None:
-    """A route that is requested at `at` for the vehicle of `driver`, who takes it if anybody does.
-
-    With `ready` it can be collected for half an hour from then on.
-    """
-    window = Window(ready, ready and ready + timedelta(minutes=30))
+def request(
+    token: Token, vehicle: VehicleType | str, *, number: int, count: int, at: datetime, window: Window = NO_WINDOW
+) -> Delivery:
+    """The delivery with this number, which its orders are named by, to `count` drop-offs."""
     payload = DeliveryRequest(
-        vehicle_type=driver.vehicle_type,
+        vehicle_type=vehicle,
         pickup=replace(_SHOP, window=window),
         dropoffs=[_dropoff(number * 3 + index) for index in range(count)],
         packages=[_PARCEL],
     )
-    delivery = deliveries.request(token=token, payload=payload, by=f"token {token.hint}", at=at)
+    return deliveries.request(token=token, payload=payload, by=BY, at=at)
+
+
+def schedule(token: Token, *, number: int, hours: int, at: datetime) -> None:
+    """Request one that can be collected for half an hour from a full hour on, which is so many hours ahead."""
+    ready = (at + timedelta(hours=hours)).replace(minute=0, second=0, microsecond=0)
+    window = Window(ready, ready + timedelta(minutes=30))
+    request(token, VehicleType.MOTORCYCLE, number=number, count=1, at=at, window=window)
+
+
+def _write_route(token: Token, driver: Driver, *, number: int, count: int, steps: str, at: datetime) -> None:
+    """A route that is requested at `at` for the vehicle of `driver`, who takes it if anybody does."""
+    delivery = request(token, driver.vehicle_type, number=number, count=count, at=at)
     for step in filter(None, steps.split(", ")):
         at += _BETWEEN_MOVES
         name, _space, point = step.partition(" ")
@@ -178,7 +185,7 @@ def _write_route(
             deliveries.expire(delivery=delivery, by="system: offer deadline", at=delivery.offer_expires_at)
         else:
             fields = {"driver": str(driver.pk), "point": point, "code": "ABSENT", "reason": _REASONS.get(name, "")}
-            moves.perform(name, delivery=delivery, fields=fields, by=_BY, at=at)
+            moves.perform(name, delivery=delivery, fields=fields, by=BY, at=at)
 
 
 def _dropoff(number: int) -> Place:
@@ -205,11 +212,11 @@ def _write_order(seller: Seller, company: str, *, number: int, way: Sequence[Sta
         receiver=RECEIVER,
         invoice=None,
     )
-    order = orders.create(seller=seller, environment=Environment.LIVE, payload=payload, by=_BY, at=at)
+    order = orders.create(seller=seller, environment=Environment.LIVE, payload=payload, by=BY, at=at)
     if way:
         xml = invoice(compact_document(company), code, number, value=cost)
-        invoices.receive(seller=seller, environment=Environment.LIVE, raw=xml.encode(), by=_BY, at=at)
+        invoices.receive(seller=seller, environment=Environment.LIVE, raw=xml.encode(), by=BY, at=at)
     for status in way:
         at += _BETWEEN_STATUSES
-        orders.move(order=order, to=status, by=_BY, at=at, details=_WHY.get(status, orders.NOTHING_MORE))
+        orders.move(order=order, to=status, by=BY, at=at, details=_WHY.get(status, orders.NOTHING_MORE))
     return order

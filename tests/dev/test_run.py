@@ -127,6 +127,7 @@ def test_starts_serves_restarts_and_stops(tmp_path):
 
         children = psutil.Process(again.process.pid).children()
         (web,) = [process for process in children if "config.server.web" in process.cmdline()]
+        assert any("play_demo" in process.cmdline() for process in children)
         web.kill()
         again.wait_for("web ended with -9")
     finally:
