@@ -9,6 +9,7 @@ from delivery.models import Integrator
 from integration.models import Seller
 
 Account = Integrator | Seller
+_DISPATCH = "delivery.dispatch_delivery"
 _Account = TypeVar("_Account", Integrator, Seller)
 
 
@@ -37,14 +38,13 @@ def has_choice(user: User | AnonymousUser) -> bool:
 
     The others are led to their account, seller or work by themselves.
     """
-    if any(is_account_staff(user, kind) for kind in (Integrator, Seller)):
-        return True
-    return len(_first_two(user)) > (0 if user.has_perm("delivery.dispatch_delivery") else 1)
+    return _sees_all(user) or len(_first_two(user)) > (0 if user.has_perm(_DISPATCH) else 1)
 
 
 def only_one(user: User | AnonymousUser) -> Account | None:
     """The only account or seller of a user without a choice."""
-    return None if has_choice(user) else next(iter(_first_two(user)), None)
+    found = [] if _sees_all(user) or user.has_perm(_DISPATCH) else _first_two(user)
+    return found[0] if len(found) == 1 else None
 
 
 def has_privileges(user: User) -> bool:
@@ -58,6 +58,10 @@ def has_privileges(user: User) -> bool:
 def without_privileges(users: QuerySet[User]) -> QuerySet[User]:
     """Those of `users` that `has_privileges` is false for."""
     return users.filter(is_staff=False, is_superuser=False, groups=None, user_permissions=None)
+
+
+def _sees_all(user: User | AnonymousUser) -> bool:
+    return any(is_account_staff(user, kind) for kind in (Integrator, Seller))
 
 
 def _first_two(user: User | AnonymousUser) -> list[Account]:

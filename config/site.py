@@ -155,9 +155,8 @@ _GROUPS: list[tuple[Any, list[type[Model]]]] = [
     (_("Deliveries"), [Delivery, DispatchRules, ServiceHours, Transition]),
     (_("Drivers"), [Driver, DriverPosition]),
     (_("Accounts & tokens"), [Integrator, Token, AuditEntry]),
-    (_("Webhooks"), [WebhookEndpoint, WebhookEvent]),
+    (_("Webhooks"), [WebhookEndpoint, WebhookEvent, EndpointOfSeller, EventOfOrder]),
     (_("Sellers & orders"), [Order, Manifest, Invoice, Seller, Company, ApiKey]),
-    (_("Webhooks of sellers"), [EndpointOfSeller, EventOfOrder]),
     (_("Carriers"), [Carrier, CarrierRule, CarrierKey, RefusedCarrierCall]),
     (_("People"), [User, Group, Authenticator, Message]),
 ]
@@ -169,8 +168,8 @@ _NAMES: dict[type[Model], Any] = {
     Transition: _("Movements"),
     WebhookEndpoint: _("Webhooks"),
     WebhookEvent: _("Events"),
-    EndpointOfSeller: _("Webhooks"),
-    EventOfOrder: _("Events"),
+    EndpointOfSeller: _("Webhooks of sellers"),
+    EventOfOrder: _("Events of sellers"),
 }
 
 

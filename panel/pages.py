@@ -265,7 +265,7 @@ def live_or_sandbox(owner: Account) -> Environment:
 
 @dataclass(frozen=True)
 class Entry:
-    """An entry of a menu: its `page`, and those of its `tabs` that the reader may open. It leads to the first one."""
+    """An entry of a menu: its `page`, and its `tabs`, see `tabs_of`. It leads to the first one."""
 
     page: Page
     tabs: tuple[Page, ...]
@@ -279,17 +279,20 @@ class Entry:
         return self.tabs[0].address(owner, environment)
 
 
+def tabs_of(entry: Page, user: User | AnonymousUser, *, may_request: bool = False) -> tuple[Page, ...]:
+    """The pages with a tab of this entry's page that the user may open. As `Page.is_for`."""
+    found = (page for page in PAGES if entry.name in (page.name, page.tab_of))
+    return tuple(page for page in found if page.is_for(user, may_request=may_request))
+
+
 def entries_for(
     user: User | AnonymousUser, owner: Account | None = None, *, may_request: bool = False
 ) -> Iterator[Entry]:
     """The entries of the menu for the pages of an account or a seller, or for those of neither. As `Page.is_for`."""
-    may_open = list(pages_for(user, owner, may_request=may_request))
     kind = type(owner) if owner else None
     for page in PAGES:
-        if page.menu and page.of is kind:
-            tabs = tuple(each for each in may_open if page.name in (each.name, each.tab_of))
-            if tabs:
-                yield Entry(page, tabs)
+        if page.menu and page.of is kind and (tabs := tabs_of(page, user, may_request=may_request)):
+            yield Entry(page, tabs)
 
 
 @cache

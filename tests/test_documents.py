@@ -14,6 +14,7 @@ from config.env import BASE_DIR
 from delivery import lifecycle
 from delivery.actions import deliveries
 from delivery.words import TRIGGERS
+from tests.cases import in_turn
 
 TRACKED = subprocess.run(["git", "ls-files"], cwd=BASE_DIR, capture_output=True, text=True, check=True).stdout.split()  # noqa: S607
 FOLDERS = {f"{parent}/" for name in TRACKED for parent in PurePath(name).parents}
@@ -65,7 +66,7 @@ def exists(name: str, words: set[str]) -> bool:
     return True
 
 
-@pytest.mark.parametrize("document", DOCUMENTS)
+@in_turn("document", DOCUMENTS)
 def test_every_name_in_backticks_exists(document, words):
     assert [name for name in named(document) if not exists(name, words)] == []
 

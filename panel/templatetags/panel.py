@@ -33,7 +33,7 @@ from delivery.connections.words import missing
 from delivery.models import AuditAction, AuditEntry, Delivery, Integrator, Stop, Transition
 from delivery.windows import Window
 from delivery.words import text_of_simulator
-from panel.pages import BY_NAME, Menu, entries_for, entry_of, live_or_sandbox, page_of
+from panel.pages import BY_NAME, Menu, entries_for, entry_of, live_or_sandbox, page_of, tabs_of
 from panel.refusal_reasons import reason
 
 register = template.Library()
@@ -288,18 +288,19 @@ def tabs(context: template.Context) -> dict[str, Any]:
     request = context["request"]
     owner, environment = _whose(context)
     current = page_of(request.resolver_match.view_name) if request.resolver_match else None
-    entries = entries_for(request.user, owner, may_request=bool(context.get("may_request"))) if current else ()
-    entry = next((each for each in entries if current in each.tabs), None)
+    entry = current if current and current.menu else BY_NAME.get(current.tab_of) if current else None
+    if entry is None:
+        return {"tabs": []}
     found: list[tuple[Any, str, bool]] = []
-    for page in entry.tabs if entry else ():
+    for page in tabs_of(entry, request.user, may_request=bool(context.get("may_request"))):
         address, views = page.address(owner, environment), page.views or ((page.tab or page.title, ""),)
         status = request.GET.get("status", "")
         chosen = status if any(status == value for _name, value in views) else ""
         for name, value in views:
             found.append((name, f"{address}?status={value}" if value else address, page == current and value == chosen))
-    if entry and (beside := BY_NAME.get(entry.page.beside)):
+    if beside := BY_NAME.get(entry.beside):
         found.append((beside.title, beside.address(), False))
-    return {"title": entry.title if entry else "", "tabs": found}
+    return {"title": entry.entry or entry.title, "tabs": found}
 
 
 def _whose(context: template.Context) -> tuple[Account | None, str]:

@@ -16,6 +16,7 @@ from django.utils import timezone
 from access import enrolment
 from access.models import EnrolmentCode
 from tests.access.conftest import PASSWORD, log_in
+from tests.cases import in_turn
 from tests.one_time_codes import code_of
 from tests.one_time_codes import set_up as second_factor
 
@@ -157,7 +158,7 @@ class TestSessionOlderThanTheSecondFactor:
         second_factor(dora)
         RecoveryCodes.activate(dora)
 
-    @pytest.mark.parametrize(
+    @in_turn(
         "name",
         ["mfa_generate_recovery_codes", "mfa_view_recovery_codes", "mfa_deactivate_totp", "account_change_password"],
     )

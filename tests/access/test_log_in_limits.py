@@ -18,6 +18,7 @@ from common.models import AttemptCount
 from common.pages import attempts
 from common.pages.attempts import Limit, TooManyAttempts
 from tests.access.conftest import CHECKED, HERE, IN, LOG_IN, PASSWORD, REFUSED, log_in
+from tests.cases import in_turn
 
 
 def attempt(*, name, address):
@@ -26,7 +27,7 @@ def attempt(*, name, address):
 
 
 class TestNames:
-    @pytest.mark.parametrize(
+    @in_turn(
         "spelling",
         ["MARIA", "Maria", " maria", "maria ", "maria\t", "\u3000maria\u00a0", "ｍaria", "maria\u2028"],
     )

@@ -6,6 +6,8 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
+from tests.cases import in_turn
+
 OLD = "a-good-password-1"
 LOG_IN, CHANGE = "/account/login/", "/account/password/"
 
@@ -31,7 +33,7 @@ def can_log_in(password):
     return response.status_code == 302
 
 
-@pytest.mark.parametrize(
+@in_turn(
     ("password", "why"),
     [
         ("eleven-char", "at least 12 characters"),

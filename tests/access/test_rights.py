@@ -8,6 +8,7 @@ from django.urls import reverse
 from access.rights import accounts_of, has_privileges, is_of_depot, sellers_of, without_privileges
 from access.roles import ACCOUNT_STAFF, DEPOT_STAFF, DISPATCHERS
 from integration.models import Seller
+from tests.cases import in_turn
 from tests.factories import IntegratorFactory
 
 pytestmark = pytest.mark.django_db
@@ -42,7 +43,7 @@ def clerk():
 
 
 class TestHasPrivileges:
-    @pytest.mark.parametrize("kind", KINDS)
+    @in_turn("kind", KINDS)
     def test_is_true_for_more_than_membership(self, kind):
         assert has_privileges(privileged(kind))
 
@@ -55,7 +56,7 @@ class TestHasPrivileges:
 
 
 class TestClerk:
-    @pytest.mark.parametrize("kind", KINDS)
+    @in_turn("kind", KINDS)
     def test_neither_changes_a_privileged_user_nor_sets_a_password_or_issues_a_code(self, clerk, kind):
         user, words = privileged(kind), "plum canoe ladder"
         password = {"password1": words, "password2": words, "usable_password": "true"}  # pragma: allowlist secret

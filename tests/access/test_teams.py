@@ -13,6 +13,7 @@ from access.teams import NotAMember, TeamRefusal
 from common.accounts import Role
 from delivery.models import AuditEntry, Integrator
 from tests.access.test_invitations import audit_of, people_of
+from tests.cases import in_turn
 from tests.factories import IntegratorFactory
 from tests.integration.factories import SellerFactory
 from tests.one_time_codes import set_up
@@ -125,7 +126,7 @@ class TestRemove:
         assert User.objects.filter(username="paulo", is_active=True).exists()
         assert audit_of(account) == ["Person removed: paulo"]
 
-    @pytest.mark.parametrize(("others", "by"), [([], "maria"), (["paulo"], "maria"), (["paulo"], "root")])
+    @in_turn(("others", "by"), [([], "maria"), (["paulo"], "maria"), (["paulo"], "root")])
     def test_refuses_an_owner_who_is_the_last(self, account, join, root, others, by):
         maria = join("maria")
         for name in others:
@@ -147,7 +148,7 @@ class TestRemove:
 class TestDatabase:
     """The promise without the actions, such as for SQL by hand."""
 
-    @pytest.mark.parametrize("how", ["update", "delete", "insert"])
+    @in_turn("how", ["update", "delete", "insert"])
     def test_refuses_members_without_an_owner(self, account, join, how):
         if how != "insert":
             join("maria")

@@ -372,6 +372,7 @@ class TestLogIn:
         way.look("joined")
         way.over({
             "sessions": "/account/sessions/",
+            "own-account": "/account/",
             "two-factor": "/account/two-factor/",
             "two-factor-app": "/account/two-factor/app/",
             "password": "/account/password/",

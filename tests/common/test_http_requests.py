@@ -5,6 +5,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import RequestFactory
 
 from common.http_requests import browser_name, client_address, content_length, is_cut_short
+from tests.cases import in_turn
 
 PEER = "10.0.0.1"
 
@@ -32,7 +33,7 @@ class TestClientAddress:
 
         assert client_address(environ, proxies=proxies) == expected
 
-    @pytest.mark.parametrize(
+    @in_turn(
         ("proxies", "forwarded"),
         [
             (1, ""),
@@ -86,7 +87,7 @@ def test_a_browser_is_named_as_people_call_it_though_it_claims_to_be_others_too(
     assert browser_name(agent) == name
 
 
-@pytest.mark.parametrize(
+@in_turn(
     ("text", "length"), [("", 0), ("0", 0), ("7", 7), ("9" * 20, int("9" * 20)), ("9" * 21, None), ("-1", None),
                          ("1_0", None), ("1.0", None), ("\u0661", None), ("\xb2", None)]
 )  # fmt: skip  # a table

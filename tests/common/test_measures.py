@@ -20,6 +20,7 @@ from common.measures import (
     decimal,
     rise,
 )
+from tests.cases import in_turn
 
 
 @pytest.fixture(autouse=True)
@@ -29,7 +30,7 @@ def _english():
 
 
 class TestDecimal:
-    @pytest.mark.parametrize(
+    @in_turn(
         ("text", "number"),
         [
             ("44,90", "44.90"), ("44.90", "44.90"), ("44,9", "44.9"), ("44", "44"), ("R$ 44,90", "44.90"),
@@ -40,7 +41,7 @@ class TestDecimal:
     def test_reads_amounts_as_people_write_them(self, text, number):
         assert decimal(text, places=2) == Decimal(number)
 
-    @pytest.mark.parametrize(
+    @in_turn(
         "text",
         [
             "abc", "=B2*2", "1,2,3", "1.2.3", "1.23,456.7", "12.34,5", "1e5", "--1", "1-", "٤٤", "NaN", "9" * 31, ".",

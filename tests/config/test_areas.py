@@ -4,6 +4,7 @@ import pytest
 
 from common.api.views import HELP_LINK
 from config.areas import Area, area_of
+from tests.cases import in_turn
 
 # Paths of requests as Django has them, percent-decoded once. None of them is an endpoint's.
 NEAR_MISSES_OF_A = [
@@ -68,7 +69,7 @@ class TestANearMiss:
                 assert body["message"].startswith("Caminho não encontrado")
                 assert body["message"].endswith(f" {settings.SITE_URL}/docs/reference mostra os que existem")
 
-    @pytest.mark.parametrize(
+    @in_turn(
         ("path", "hint"),
         [
             ("/api/requestdelivery", "Did you mean /api/request-delivery?"),
@@ -96,7 +97,7 @@ class TestANearMiss:
         assert answer.status_code == 404
         assert hint in (answer.json().get("detail") or answer.json()["message"])
 
-    @pytest.mark.parametrize(
+    @in_turn(
         "path",
         [
             "/api/nothing", f"/api/{UNKNOWN}", "/api/" + "a/" * 50, "/api/" + "quotation" * 400, "/api/integration/x",

@@ -25,6 +25,7 @@ from config import celery
 from config.celery import OTHER_THREADS, SENDERS
 from config.celery import app as celery_app
 from config.env import BASE_DIR
+from tests.cases import in_turn
 
 SCHEDULE = celery_app.conf.beat_schedule
 
@@ -114,7 +115,7 @@ class TestSchedule:
     def test_tells_no_worker_to_compare_clocks(self):
         assert all("expires" not in entry.get("options", {}) for entry in SCHEDULE.values())
 
-    @pytest.mark.parametrize(
+    @in_turn(
         ("name", "seconds", "sentence"),
         [
             ("wake-senders", 2, "beat wakes workers every two seconds"),

@@ -10,6 +10,7 @@ from delivery.api.filters import DeliveryFilter, FeedQuery
 from delivery.models import RefusedDeliveryCall
 from integration.api.filters import OrderFilter
 from integration.models import RefusedSellerCall
+from tests.cases import in_turn
 from tests.delivery.api.calls import changed
 from tests.factories import payload
 from tests.integration.factories import SellerFactory, key_of, order_body
@@ -38,7 +39,7 @@ def stored():
 
 
 class TestWhatIsStored:
-    @pytest.mark.parametrize(
+    @in_turn(
         "place", ["pickup/contacts", "pickup/address", "dropoffs/0/contacts", "dropoffs/0/address", "extra", "dropoffs"]
     )
     def test_of_area_a_has_nothing_of_a_person(self, api, place):
@@ -57,7 +58,7 @@ class TestWhatIsStored:
         sent = [*PERSON.values(), *(receiver[name] for name in ("cellphone", "email", "document")), "11222333000181"]
         assert [value for value in sent if str(value) in stored()] == []
 
-    @pytest.mark.parametrize("name", PERSON)
+    @in_turn("name", PERSON)
     def test_has_nothing_of_a_person_in_the_wrong_field(self, api, buyer, name):
         value = str(PERSON[name])
         for field in ("vehicleType", "deliveryMode", "dropoffs/0/externalId", "dropoffs/0/address/zipcode", value):

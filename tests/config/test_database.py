@@ -9,6 +9,7 @@ from django.db.backends.postgresql.base import DatabaseWrapper
 
 from config.database import from_url, with_deadlines
 from config.env import VERSION
+from tests.cases import in_turn
 
 
 @pytest.fixture
@@ -51,7 +52,7 @@ class TestFromUrl:
 
 
 class TestWithDeadlines:
-    @pytest.mark.parametrize(
+    @in_turn(
         ("name", "of_a_request", "of_a_worker"),
         [
             ("statement_timeout", "1500ms", "0"),

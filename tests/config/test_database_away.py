@@ -22,6 +22,7 @@ from common.connections import is_unavailable
 from config.monitoring import outages
 from delivery.actions import deliveries, quotes
 from delivery.models import Delivery
+from tests.cases import in_turn
 from tests.delivery.api.calls import LIST, QUOTE, REQUEST
 from tests.factories import payload
 
@@ -263,8 +264,8 @@ class TestUnavailable:
 
         assert is_unavailable(raised.value)
 
-    @pytest.mark.parametrize("cause", [None, psycopg.InterfaceError(), psycopg.ProgrammingError(), ValueError()])
-    @pytest.mark.parametrize("kind", [OperationalError, InterfaceError, ProgrammingError])
+    @in_turn("cause", [None, psycopg.InterfaceError(), psycopg.ProgrammingError(), ValueError()])
+    @in_turn("kind", [OperationalError, InterfaceError, ProgrammingError])
     def test_is_no_other_error(self, kind, cause):
         error = kind()
         error.__cause__ = cause

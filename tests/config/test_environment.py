@@ -11,6 +11,7 @@ from config.env import StartRefused
 from config.environment import VARIABLES
 from config.management.commands import environment as command
 from delivery.drivers import web_push
+from tests.cases import in_turn
 from tests.production import ENVIRONMENT
 
 FERNET = ENVIRONMENT["CREDENTIALS_KEYS"]
@@ -195,12 +196,12 @@ class TestMisspelt:
 
 
 class TestProblems:
-    @pytest.mark.parametrize("changes", RIGHT, ids=" ".join)
+    @in_turn("changes", RIGHT)
     def test_are_none_in_a_right_environment(self, changes):
         assert problems({**ENVIRONMENT, **changes}) == []
 
-    @pytest.mark.parametrize("base", [{}, ENVIRONMENT], ids=["embedded", "production"])
-    @pytest.mark.parametrize(("name", "value", "text"), WRONG)
+    @in_turn("base", [{}, ENVIRONMENT])
+    @in_turn(("name", "value", "text"), WRONG)
     def test_name_a_wrong_value(self, base, name, value, text):
         (problem,) = problems({**base, name: value})
 
@@ -209,7 +210,7 @@ class TestProblems:
         assert "\n" not in problem
         assert "hunter2" not in problem
 
-    @pytest.mark.parametrize(("name", "value", "text"), WRONG_IN_PRODUCTION)
+    @in_turn(("name", "value", "text"), WRONG_IN_PRODUCTION)
     def test_name_what_production_cannot_have(self, name, value, text):
         (problem,) = problems({**ENVIRONMENT, name: value})
 

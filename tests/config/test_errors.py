@@ -3,6 +3,7 @@
 import pytest
 
 from delivery.models import Delivery
+from tests.cases import in_turn
 from tests.factories import payload
 
 
@@ -64,8 +65,8 @@ class TestHeavyCall:
 class TestBrokenForms:
     """The error page itself must not fail on the body that caused it, whatever cookies come along."""
 
-    @pytest.mark.parametrize("path", ["/nothing", "/panel/x", "/account/login/", "/admin/"])
-    @pytest.mark.parametrize(
+    @in_turn("path", ["/nothing", "/panel/x", "/account/login/", "/admin/"])
+    @in_turn(
         "content_type",
         [
             "application/x-www-form-urlencoded; charset=utf-7",
@@ -84,7 +85,7 @@ class TestBrokenForms:
         assert answer["X-Request-Id"]
         assert answer["X-Content-Type-Options"] == "nosniff"
 
-    @pytest.mark.parametrize("url", ["http://[", "//[", "https://[111]/", "https://℀.com/", "http://evil.example/"])
+    @in_turn("url", ["http://[", "//[", "https://[111]/", "https://℀.com/", "http://evil.example/"])
     def test_an_address_to_go_on_to_that_is_none(self, client, db, url):
         answer = client.get("/account/login/", {"next": url})
 

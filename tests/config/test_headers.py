@@ -8,6 +8,7 @@ from django.db import OperationalError
 from config.monitoring import readiness
 from delivery.models import Delivery, RefusedDeliveryCall
 from integration.models import RefusedSellerCall
+from tests.cases import in_turn
 from tests.factories import payload
 
 # A page, a redirect, both APIs, an error of each, a static file.
@@ -147,7 +148,7 @@ class TestPlainHttp:
         assert (answer.status_code, answer.json()["code"]) == (403, "tls_required")
 
 
-@pytest.mark.parametrize(
+@in_turn(
     "path",
     [
         "/.git/config", "/.env", "/static/", "/static/panel/", "/static/../config/settings.py",

@@ -15,6 +15,7 @@ from delivery.tasks import prune_refused_calls
 from integration.accounts import sellers
 from integration.models import RefusedSellerCall, RefusedSellerCallCount
 from integration.tasks import prune_refused_calls as prune_of_sellers
+from tests.cases import in_turn
 from tests.delivery.api.calls import UNKNOWN, changed
 from tests.factories import BY, IntegratorFactory, TokenFactory, payload
 from tests.integration.factories import SellerFactory, key_of, order_body
@@ -58,7 +59,7 @@ class TestACall:
         assert answer.status_code == status
         assert (row.path, row.status, row.code, row.request_id) == (path, status, code, answer["X-Request-Id"])
 
-    @pytest.mark.parametrize(
+    @in_turn(
         ("method", "path", "body", "status"),
         [
             ("post", ORDERS, {}, 422),
@@ -81,8 +82,8 @@ class TestACall:
         else:
             assert [(each["field"], each["message"]) for each in row.reasons or ()] == [("", body["message"])]
 
-    @pytest.mark.parametrize("method", ["get", "options"])
-    @pytest.mark.parametrize(
+    @in_turn("method", ["get", "options"])
+    @in_turn(
         ("path", "stored"),
         [
             ("/api/nope", "/api/nope"),

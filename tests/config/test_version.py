@@ -7,6 +7,7 @@ import pytest
 
 from config.env import BASE_DIR, VERSION
 from config.monitoring import readiness
+from tests.cases import in_turn
 
 
 @pytest.mark.parametrize("argument", ["--version", "version"])
@@ -34,6 +35,6 @@ class TestHeader:
 
         assert "X-Rota-Version" not in client.get("/panel/")
 
-    @pytest.mark.parametrize("path", ["/account/login/", "/admin/", "/healthz", "/nowhere", "/api/request-delivery"])
+    @in_turn("path", ["/account/login/", "/admin/", "/healthz", "/nowhere", "/api/request-delivery"])
     def test_is_not_for_strangers(self, client, db, path):
         assert "X-Rota-Version" not in client.get(path)

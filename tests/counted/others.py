@@ -96,6 +96,7 @@ OTHERS: dict[str, str] = {
     "panel/dispatch/views/*": _SUBJECT,
     "panel/filters.py:OrderEventFilter.filter_q": _SUBJECT,
     "panel/filters.py:_page": _SUBJECT,
+    "panel/filters.py:_page_at": _SUBJECT,
     "panel/forms.py:*": _FORM,
     "panel/integrators/*": _SUBJECT,
     "panel/sellers/*": _SUBJECT,

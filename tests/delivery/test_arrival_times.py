@@ -6,6 +6,7 @@ import pytest
 
 from delivery import arrival_times
 from delivery.models import ArrivalEstimate
+from tests.cases import in_turn
 
 HEARD = datetime(2026, 3, 2, 12, 31, tzinfo=UTC)
 MINUTE, SECOND = timedelta(minutes=1), timedelta(seconds=1)
@@ -25,7 +26,7 @@ def told(after, *, position=None, **values):
 
 @pytest.mark.django_db
 class TestArrivalTime:
-    @pytest.mark.parametrize(
+    @in_turn(
         ("after", "position", "is_late"),
         [
             (timedelta(0), None, False),

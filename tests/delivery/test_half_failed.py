@@ -15,6 +15,7 @@ from delivery.models import Delivery
 from delivery.models.delivery import DELIVERED, NOT_DELIVERED
 from delivery.payload import Options
 from panel.templatetags.panel import state_badge
+from tests.cases import in_turn
 from tests.delivery.proofs import asking_for
 from tests.factories import BY, DeliveryFactory
 
@@ -48,7 +49,7 @@ def half_failed(*, stops=2, mode=Mode.DEFAULT, moves=("deliver",)):
 
 
 class TestStatusName:
-    @pytest.mark.parametrize(
+    @in_turn(
         ("values", "english", "portuguese"),
         [
             ({"moves": ()}, "On the way, 1 of 2 not delivered", "A caminho, 1 de 2 não entregue"),
@@ -82,7 +83,7 @@ class TestStatusName:
 
 
 class TestNameOfAPickup:
-    @pytest.mark.parametrize(
+    @in_turn(
         ("values", "names"),
         [
             ({"mode": Mode.REVERSE, "moves": ()}, ["To collect", "Not collected"]),

@@ -16,6 +16,7 @@ from delivery import looks, page_updates
 from delivery.actions.drivers import set_position
 from delivery.api.views import note_look
 from delivery.models import Delivery
+from tests.cases import in_turn
 from tests.delivery.api.calls import INFO, LOCATION
 from tests.delivery.drivers.test_positions import at_pickup, environ, report
 from tests.delivery.receivers.links import path_of
@@ -62,7 +63,7 @@ class TestPhone:
     def test_reports_seldom_while_nobody_looks(self, db):
         assert every_seconds(at_pickup()) == 20
 
-    @pytest.mark.parametrize(
+    @in_turn(
         ("page", "has_route", "seconds"),
         [
             ("board of live", False, 5),

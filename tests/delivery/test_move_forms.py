@@ -1,12 +1,12 @@
 """Messages after the moves of a delivery, which the admin and the board show."""
 
-import pytest
 from django.utils import timezone, translation
 
 from common.brazil.formats import short_id
 from delivery.actions import moves
 from delivery.lifecycle import Mode
 from delivery.move_forms import done
+from tests.cases import in_turn
 from tests.factories import BY, DeliveryFactory, DriverFactory
 
 
@@ -15,7 +15,7 @@ def perform(name, delivery, **fields):
 
 
 class TestDone:
-    @pytest.mark.parametrize(
+    @in_turn(
         ("name", "state", "fields", "text"),
         [
             ("deliver", {"collected": True}, {"point": "B"}, "Rota {}: ponto B entregue. Falta 1 ponto."),

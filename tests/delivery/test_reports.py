@@ -15,6 +15,7 @@ from delivery.lifecycle import Ending, OnFailure
 from delivery.models import Delivery, Tariff
 from delivery.pricing import Charge
 from delivery.windows import Window
+from tests.cases import in_turn
 from tests.delivery.ended import TRAVELS, Ended, insert, travelled
 from tests.delivery.scheduled import scheduled
 from tests.factories import BY, DeliveryFactory, DriverFactory, TariffFactory, TokenFactory
@@ -55,7 +56,7 @@ def november(shop):
 class TestAmount:
     """Of deliveries that were moved by the actions."""
 
-    @pytest.mark.parametrize(
+    @in_turn(
         ("route", "ending", "price", "fee"),  # in percent of the price
         [
             ("accept, collect, deliver B, deliver C", "delivered", 100, 0),
@@ -122,7 +123,7 @@ class TestMoneyOfFailures:
         TariffFactory.create()
         Tariff.objects.update(retry_percent=self.RETRY, return_percent=self.BACK)
 
-    @pytest.mark.parametrize("travel", TRAVELS)
+    @in_turn("travel", TRAVELS)
     def test_is_fixed_by_the_move_that_causes_it(self, shop, driver, travel):
         delivery = travelled(travel, token=shop, at=NOON)
 
@@ -346,10 +347,8 @@ class TestOnTime:
 
         assert self.judged(shop) == (1, 1)
 
-    @pytest.mark.parametrize(
-        ("first", "second", "on_time"), [(-MINUTE, 20 * MINUTE, 1), (TICK, MINUTE, 0), (-3 * MINUTE, -MINUTE, 1)]
-    )
-    @pytest.mark.parametrize("move", ["deliver", "fail", "recall"])
+    @in_turn(("first", "second", "on_time"), [(-MINUTE, 20 * MINUTE, 1), (TICK, MINUTE, 0), (-3 * MINUTE, -MINUTE, 1)])
+    @in_turn("move", ["deliver", "fail", "recall"])
     def test_judges_the_first_visit(self, shop, first, second, on_time, move):
         shop.integrator.on_failure = OnFailure.RETRY
         end = self.BY_B + second

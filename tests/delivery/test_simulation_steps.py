@@ -10,6 +10,7 @@ from delivery import simulation_steps as steps
 from delivery.geo.distance import Point
 from delivery.lifecycle import Mode, RouteStatus, State, Status, Trigger
 from delivery.simulation_steps import Outcome, Step
+from tests.cases import in_turn
 
 A, D, F = Status.ACCEPT, Status.DELIVERED, Status.FAILED
 C = Status.COLLECTED
@@ -23,7 +24,7 @@ reverse = partial(state, mode=Mode.REVERSE)
 
 
 class TestOutcome:
-    @pytest.mark.parametrize(
+    @in_turn(
         ("external_id", "outcome"),
         [
             ("", Outcome.DELIVERED),
@@ -53,13 +54,13 @@ class TestAMisspeltPrefix:
     def test_begins_like_one(self, external_id):
         assert pace.is_misspelt(external_id, steps.PREFIXES)
 
-    @pytest.mark.parametrize("external_id", ["", "sim", "simone-1", "x-sim-fail-1", "order-1", *steps.PREFIXES])
+    @in_turn("external_id", ["", "sim", "simone-1", "x-sim-fail-1", "order-1", *steps.PREFIXES])
     def test_is_none_of_these(self, external_id):
         assert not pace.is_misspelt(external_id, steps.PREFIXES)
 
 
 class TestNextStep:
-    @pytest.mark.parametrize(
+    @in_turn(
         ("outcome", "before", "step"),
         [
             (Outcome.DELIVERED, state(RouteStatus.AVAILABLE), Step(Trigger.ACCEPT, 10)),

@@ -6,6 +6,7 @@ import pytest
 
 from delivery import windows
 from delivery.windows import Code, Window
+from tests.cases import in_turn
 
 NOW = datetime(2026, 11, 26, 12, tzinfo=UTC)
 MINUTE, SECOND, DAY = timedelta(minutes=1), timedelta(seconds=1), timedelta(days=1)
@@ -29,7 +30,7 @@ MINUTES_OF_30_DAYS = 30 * 24 * 60
 BESIDE = SECOND / MINUTE
 
 
-@pytest.mark.parametrize(
+@in_turn(
     ("pickup", "dropoff", "where", "code"),
     [
         ((MINUTES_OF_30_DAYS + BESIDE,), (), PICKUP_READY, Code.TOO_FAR_AHEAD),
@@ -58,7 +59,7 @@ def test_refuses(pickup, dropoff, where, code):
     assert faults(pickup, dropoff) == [(where, code)]
 
 
-@pytest.mark.parametrize(
+@in_turn(
     ("pickup", "dropoff"),
     [
         ((), ()),
@@ -77,9 +78,9 @@ def test_accepts(pickup, dropoff):
     assert faults(pickup, dropoff) == []
 
 
-@pytest.mark.parametrize("is_reverse", [False, True])
-@pytest.mark.parametrize("others", [((None, None), (None, None)), ((60, 90), (80, 120))], ids=["alone", "among others"])
-@pytest.mark.parametrize("where", [PICKUP_READY, PICKUP_DEADLINE, READY, DEADLINE])
+@in_turn("is_reverse", [False, True])
+@in_turn("others", [((None, None), (None, None)), ((60, 90), (80, 120))])
+@in_turn("where", [PICKUP_READY, PICKUP_DEADLINE, READY, DEADLINE])
 def test_refuses_the_last_moment_of_all_and_can_compute_with_it_and_with_the_first(where, others, is_reverse):
     dropoff, is_deadline = where
 

@@ -7,6 +7,7 @@ import yaml
 from config.env import BASE_DIR
 from config.environment import VARIABLES
 from config.processes import commands
+from tests.cases import in_turn
 
 FOLDER = BASE_DIR / "deploy" / "kubernetes"
 KUSTOMIZATION = yaml.safe_load((FOLDER / "kustomization.yaml").read_text())
@@ -41,8 +42,8 @@ def selectors(value):
     ]
 
 
-@pytest.mark.parametrize("version", [_OLDEST, _NEWEST])
-@pytest.mark.parametrize("item", OBJECTS, ids=lambda item: f"{item['kind']}-{item['metadata']['name']}")
+@in_turn("version", [_OLDEST, _NEWEST])
+@in_turn("item", OBJECTS)
 def test_fits_the_schema(item, version):
     kubernetes_validate.validate(item, version, strict=True)
 

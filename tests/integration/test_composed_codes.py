@@ -11,6 +11,7 @@ from integration.errors import DuplicateOrder
 from integration.invoices.models import InvoiceLink
 from integration.lifecycle import Status
 from integration.models import Order
+from tests.cases import in_turn
 from tests.integration.factories import create_order, nfe_xml, order_body, send_invoice
 
 COMPOSED = normalize("NFC", "PÃO-É-1")
@@ -51,8 +52,8 @@ class TestCode:
 
         assert (outcome.code, outcome.order) == ("moved", order)
 
-    @pytest.mark.parametrize("is_first", [True, False])
-    @pytest.mark.parametrize("rest", ["", "-SEGUNDA-PARTE"], ids=["whole", "cut"])
+    @in_turn("is_first", [True, False])
+    @in_turn("rest", ["", "-SEGUNDA-PARTE"])
     def test_is_named_by_an_invoice_in_either_form(self, seller, kept, sent, rest, is_first):
         code = f"{kept}{rest}"
         reference = sent if not rest else normalize("NFC", code)[:15]

@@ -8,6 +8,7 @@ from django.utils import timezone
 from integration.invoices import actions as invoices
 from integration.invoices.models import InvoiceChange, InvoiceLink
 from integration.models import SearchCode
+from tests.cases import in_turn
 from tests.integration.factories import (
     ACCESS_KEY,
     OTHER_COMPANY,
@@ -59,8 +60,8 @@ def test_of_several_notes_are_all_linked_to_an_order_that_comes_later(seller, or
 
 
 class TestMeans:
-    @pytest.mark.parametrize("is_first", [True, False], ids=["note first", "order first"])
-    @pytest.mark.parametrize(
+    @in_turn("is_first", [True, False])
+    @in_turn(
         ("of_order", "of_note", "is_linked"),
         [
             ({}, {}, False),
@@ -88,7 +89,7 @@ class TestMeans:
 
         assert links() == ([(FIRST, "cut_reference")] if is_linked else [])
 
-    @pytest.mark.parametrize("places", [*permutations(range(3))])
+    @in_turn("places", [*permutations(range(3))])
     def test_the_order_of_the_recipient_in_any_sequence(self, order, note, places):
         """Also the one whose value agrees was linked, while it was the only one."""
         makes = [
@@ -102,7 +103,7 @@ class TestMeans:
 
         assert links() == [(SECOND, "cut_reference")]
 
-    @pytest.mark.parametrize("places", [*permutations(range(3))])
+    @in_turn("places", [*permutations(range(3))])
     def test_of_two_orders_of_the_recipient_the_one_of_the_value(self, order, note, places):
         makes = [
             lambda: order(FIRST, MARIA, orderCost=999),

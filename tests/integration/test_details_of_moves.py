@@ -11,6 +11,7 @@ from integration.actions.orders import Details
 from integration.errors import InvalidStatusReport
 from integration.lifecycle import Reason, Status
 from integration.models import Company, StatusLog
+from tests.cases import in_turn
 from tests.integration.factories import BY, create_order, load_tariff
 
 DAY, MINUTE, TICK = timedelta(days=1), timedelta(minutes=1), timedelta(microseconds=1)
@@ -33,7 +34,7 @@ def moved(order, to, **values):
 
 
 class TestReport:
-    @pytest.mark.parametrize("code", list(Reason))
+    @in_turn("code", list(Reason))
     def test_has_a_reason_for_a_failure(self, order, code):
         reason, place = "ã" * 255, "õ" * 120
         moved(order, Status.DELIVERY_FAILED, reason_code=code, reason=reason, place=place)
@@ -42,7 +43,7 @@ class TestReport:
         assert (entry.reason_code, entry.reason, entry.place) == (code, reason, place)
         assert entry.occurred_at == entry.created_at
 
-    @pytest.mark.parametrize(
+    @in_turn(
         ("to", "values", "field"),
         [
             (Status.DELIVERED, {"reason_code": "ABSENT"}, "code"),

@@ -17,6 +17,7 @@ from integration.actions import orders
 from integration.invoices.models import Invoice
 from integration.lifecycle import Status
 from integration.models import Order, Seller, StatusLog, WebhookEndpoint
+from tests.cases import in_turn
 from tests.common.brazil.test_phones import UNUSUAL
 from tests.integration.factories import BY, OTHER_COMPANY, create_order, nfe_xml, order_body, send_invoice
 from tests.moments import NEW_YEAR, Midnight
@@ -113,8 +114,8 @@ class TestForgettingOnePerson:
         assert kept.forgotten_at is not None
         assert [finding.name for finding in find_broken(invariants.ALL)] == []
 
-    @pytest.mark.parametrize("name", ["phone", "cellphone"])
-    @pytest.mark.parametrize(("text", "numbers"), UNUSUAL)
+    @in_turn("name", ["phone", "cellphone"])
+    @in_turn(("text", "numbers"), UNUSUAL)
     def test_finds_every_number_that_is_written_in_an_unusual_way(self, seller, text, numbers, name):
         order = delivered(seller, **receiver(**{name: text}))
         delivered(seller, orderId="A-2", **receiver(**{name: "11 90000-0000 ramal 12"}))

@@ -12,6 +12,7 @@ from common.webhooks import endpoints
 from delivery.models import AuditAction, AuditEntry, Stop, Token
 from panel import filters
 from panel.views import home
+from tests.cases import in_turn
 from tests.factories import BY, DeliveryFactory, IntegratorFactory, PickupPointFactory, TokenFactory
 from tests.panel.conftest import table
 
@@ -79,7 +80,7 @@ class TestHome:
         IntegratorFactory.create(name="Loja Z")
         return lambda **query: [row.of.name for row in staff.get(reverse("panel:home"), query).context["shops"]]
 
-    @pytest.mark.parametrize(
+    @in_turn(
         ("sort", "expected"),
         [("name", "AMZ"), ("-name", "ZMA"), ("-today", "MAZ"), ("-failed", "AMZ"), ("made-up", "AMZ")],
     )
@@ -144,7 +145,7 @@ def test_an_empty_list_names_its_filters_and_leads_to_the_list_without_each(memb
 
 
 class TestActivity:
-    @pytest.mark.parametrize(
+    @in_turn(
         ("action", "subject", "details"),
         [
             (AuditAction.ROLE_CHANGED, "ana: owner", "ana · Owner"),

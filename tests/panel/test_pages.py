@@ -12,6 +12,7 @@ from django.urls import URLResolver, get_resolver, reverse
 from access.rights import accounts_of, sellers_of
 from common.accounts import Role
 from panel.pages import BY_NAME, PAGES, entry_of, pages_for
+from tests.cases import in_turn
 from tests.panel.conftest import address
 
 
@@ -45,7 +46,7 @@ class TestPages:
             "within=, the name of the page that leads to it"
         )
 
-    @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+    @in_turn("page", PAGES)
     def test_have_a_place_and_a_name(self, page):
         assert page.name in ROUTES
         assert not page.within or page.within in BY_NAME

@@ -8,6 +8,7 @@ from django.utils import translation
 from delivery.errors import DriverNotEligible, MoveRefused
 from delivery.lifecycle import RouteStatus, State, Status, Trigger, move
 from delivery.refusals import refusal
+from tests.cases import in_turn
 
 PORTUGUESE = {"accept-language": "pt-BR"}
 
@@ -27,7 +28,7 @@ def test_a_name_that_is_a_word_of_the_contract_stays_a_name_elsewhere():
         assert refusal(DriverNotEligible("%(driver)s is not on duty.", driver="Ana, Lima")).startswith("Ana, Lima")
 
 
-@pytest.mark.parametrize(
+@in_turn(
     ("role", "path", "status", "said"),
     [
         ("member", "/panel/nowhere/", 404, "Página não encontrada"),

@@ -11,6 +11,7 @@ from django.utils import timezone, translation
 from delivery.models import RefusedDeliveryCall, RefusedDeliveryCallCount, Tariff
 from integration.models import RefusedSellerCall, RefusedSellerCallCount
 from panel.refusal_reasons import reason
+from tests.cases import in_turn
 from tests.delivery.api.calls import UNKNOWN
 from tests.factories import PICKUP, IntegratorFactory, payload
 from tests.integration.factories import key_of
@@ -55,7 +56,7 @@ class TestTheList:
 
         assert member.get(url("refused_calls")).context["rows"] == [shop.call, kept]
 
-    @pytest.mark.parametrize(
+    @in_turn(
         ("query", "fits"),
         [
             ({"status": "404"}, True),
@@ -200,7 +201,7 @@ def place(**address):
     return {"dropoffs": [{"address": address}]}
 
 
-@pytest.mark.parametrize(
+@in_turn(
     ("path", "body"),
     [
         ("quotation-delivery", {"vehicleType": "TRUCK", "pickup": {}, "dropoffs": []}),
@@ -232,7 +233,7 @@ def test_reasons_are_translated(client, shop, path, body):
         assert [each for each in stored() if is_in_english(each)] == []
 
 
-@pytest.mark.parametrize("body", ["{", "\ufeff{}", '{"a": NaN}', '{"a": ' * 30, "x" * 300_000])
+@in_turn("body", ["{", "\ufeff{}", '{"a": NaN}', '{"a": ' * 30, "x" * 300_000])
 def test_reasons_of_malformed_bodies_are_translated(client, shop, body):
     RefusedDeliveryCall.objects.all().delete()
     headers = {"Authorization": f"Bearer {shop.token.clear_text}"}
@@ -243,7 +244,7 @@ def test_reasons_of_malformed_bodies_are_translated(client, shop, body):
         assert not is_in_english(found)
 
 
-@pytest.mark.parametrize("query", ["limit=x", "createdFrom=x", "cursor=x", "status=&status=", "colour=red"])
+@in_turn("query", ["limit=x", "createdFrom=x", "cursor=x", "status=&status=", "colour=red"])
 def test_reasons_of_queries_are_translated(client, shop, query):
     RefusedDeliveryCall.objects.all().delete()
     headers = {"Authorization": f"Bearer {shop.token.clear_text}", "Prefer": "handling=strict"}

@@ -18,6 +18,7 @@ from delivery.lifecycle import Ending, OnFailure
 from delivery.models import Integrator, Tariff
 from delivery.payload import Options, Place
 from panel.views import reports
+from tests.cases import in_turn
 from tests.delivery.ended import TRAVELS, Ended, insert, travelled
 from tests.delivery.proofs import asking_for
 from tests.delivery.receivers.links import text_of
@@ -161,7 +162,7 @@ class TestOfAnAccount:
         assert f'href="{url("report_deliveries")}?since=2026-11-22&amp;until=2026-11-22"' in month
         assert str(made.pk) in day
 
-    @pytest.mark.parametrize(
+    @in_turn(
         ("since", "until", "said"),
         [
             ("2026-11-02", "2026-11-01", "The last day is before the first."),
@@ -172,7 +173,7 @@ class TestOfAnAccount:
             ("2026-11-01", "", "This field is required."),
         ],
     )
-    @pytest.mark.parametrize("page", ["report", "report_deliveries", "report_deliveries_export"])
+    @in_turn("page", ["report", "report_deliveries", "report_deliveries_export"])
     def test_says_what_is_wrong_with_a_period(self, member, url, page, since, until, said):
         response = member.get(url(page), {"since": since, "until": until})
 

@@ -22,6 +22,7 @@ from integration.actions.forgetting import forget_orders_of
 from integration.models import Order
 from panel import filters, search
 from panel.templatetags.panel import badge
+from tests.cases import in_turn
 from tests.factories import (
     BY,
     PICKUP,
@@ -121,7 +122,7 @@ class TestSearch:
                 if address.startswith("/panel/") and address != url("overview").replace("live", "sandbox"):
                     assert address in addresses(staff, text.strip()), text
 
-    @pytest.mark.parametrize("text", ["", "a", "%_", "x" * 5000, "…"])
+    @in_turn("text", ["", "a", "%_", "x" * 5000, "…"])
     def test_answers_any_text(self, member, shop, text):
         assert addresses(member, text) == []
 
@@ -265,7 +266,7 @@ class TestWholeCodes:
             assert [text for text in whole if pages[kind] not in addresses(browser, text)] == []
             assert part is None or pages[kind] not in addresses(browser, part)
 
-    @pytest.mark.parametrize(
+    @in_turn(
         ("role", "kind", "page"),
         [
             ("member", "delivery", "panel:deliveries"), ("member", "order", "panel:seller_orders"),
@@ -312,7 +313,7 @@ class TestReceivers:
             reverse("panel:seller_order", args=[shop.seller.pk, "live", order.pk]),
         ]
 
-    @pytest.mark.parametrize("text", ["zelia", "Prado", "7788", "96666-7788", "+55 11 96666-7788"])
+    @in_turn("text", ["zelia", "Prado", "7788", "96666-7788", "+55 11 96666-7788"])
     def test_are_found_by_their_members(self, member, received, text):
         assert addresses(member, text) == received
 

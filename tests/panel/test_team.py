@@ -206,7 +206,7 @@ class TestTeam:
         for number in range(20):
             account.members.add(User.objects.create_user(f"person-{number}"))
 
-        with django_assert_max_num_queries(14):
+        with django_assert_max_num_queries(16):
             browser.get(page)
 
 

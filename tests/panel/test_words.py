@@ -11,6 +11,7 @@ from django.utils import timezone, translation
 from delivery.actions.moves import perform
 from delivery.lifecycle import Mode
 from delivery.models import FAILING, STATE_NAMES, EventState, WebhookEvent, WebhookQueueItem
+from tests.cases import in_turn
 from tests.factories import BY, DeliveryFactory, DriverFactory
 
 _GLOSSARY = (Path(settings.BASE_DIR) / "docs" / "glossary.md").read_text()
@@ -75,7 +76,7 @@ def test_the_filters_of_panel_and_admin_find_the_same_events(as_role, url, event
 class TestStatusOfTheWhole:
     """What pages call a delivery that did not end as it should."""
 
-    @pytest.mark.parametrize(
+    @in_turn(
         ("mode", "moves", "name"),
         [
             (Mode.DEFAULT, "cancel", "Cancelled"),

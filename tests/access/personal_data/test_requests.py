@@ -23,6 +23,7 @@ from integration.connections import drafts as of_orders
 from integration.invoices.models import Invoice
 from integration.lifecycle import Status
 from integration.models import Order
+from tests.cases import in_turn
 from tests.delivery.connections.shops import WITHOUT_NUMBER, order, post
 from tests.delivery.connections.shops import shop as connected
 from tests.delivery.personal_data import JOAO, MARIA, SHOP, closed, everything, requested
@@ -46,13 +47,12 @@ def export_of(**who):
 
 
 class TestPerson:
-    @pytest.mark.parametrize(
+    @in_turn(
         "who",
         [
             {}, {"phone": MARIA, "document": CPF}, {"phone": "97777-0001"}, {"phone": "x"}, {"document": "123"},
             {"phone": "1" * 41}, {"document": "é" * 11}, {"phone": "+1 212 555 0100 55 55"},
         ],
-        ids=["nothing", "both", "no area code", "no number", "short", "long", "no document", "foreign"],
     )  # fmt: skip  # a table
     def test_is_refused_without_a_whole_number(self, who):
         with pytest.raises(InvalidPerson):

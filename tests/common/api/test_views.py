@@ -15,6 +15,7 @@ from common.api.views import Deprecation, PayloadWarning, header_value, is_stric
 from config.management.commands import openapi
 from delivery.api.views import IntegratorView
 from integration.api.views import SellerViewSet
+from tests.cases import in_turn
 
 
 class Inner(BodySerializer):
@@ -89,7 +90,7 @@ class TestPreference:
     )  # fmt: skip  # a list
     OTHER = ("", "handling=lenient", "xhandling=strict", "handling=stricter", "," * 500 + "handling=strict")
 
-    @pytest.mark.parametrize("prefer", [*STRICT, *OTHER])
+    @in_turn("prefer", [*STRICT, *OTHER])
     def test_is_strict_if_the_header_says_so(self, prefer):
         assert is_strict(prefer) == (prefer in self.STRICT)
 

@@ -3,10 +3,11 @@ from datetime import date, timedelta
 import pytest
 
 from common.brazil import business_days
+from tests.cases import in_turn
 
 
 class TestAfter:
-    @pytest.mark.parametrize(
+    @in_turn(
         ("day", "count", "expected"),
         [
             ("2026-11-24", 0, "2026-11-24"),

@@ -5,12 +5,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from common.brazil import phones
+from tests.cases import in_turn
 
 ANA, SHOP = ("tel:+5511977770001", "https://wa.me/5511977770001"), ("tel:+551133334444", "https://wa.me/551133334444")
 
 
 class TestRead:
-    @pytest.mark.parametrize(
+    @in_turn(
         ("text", "addresses", "shown"),
         [
             ("+55 11 97777-0001", ANA, "(11) 97777-0001"),

@@ -3,6 +3,7 @@ from itertools import pairwise
 import pytest
 
 from common.brazil import states
+from tests.cases import in_turn
 
 # Places near the border of their state, or far from its middle.
 PLACES = {
@@ -73,7 +74,7 @@ class TestStateNamed:
 
 
 class TestMayLieIn:
-    @pytest.mark.parametrize("code", PLACES)
+    @in_turn("code", PLACES)
     def test_is_true_of_places_in_the_state(self, code):
         assert states.may_lie_in(code, *PLACES[code])
 

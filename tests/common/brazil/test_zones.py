@@ -7,6 +7,7 @@ import pytest
 from django.utils import translation
 
 from common.brazil import states, zones
+from tests.cases import in_turn
 from tests.common.brazil.test_states import PLACES
 from tests.zones import IN_EACH_ZONE, NOON
 
@@ -30,7 +31,7 @@ class TestZoneOfAPlace:
 
         assert [f"{NOON.astimezone(zone):%H:%M}" for zone in found] == [city.time] * 3
 
-    @pytest.mark.parametrize("state", sorted(set(PLACES) - {"PE"}))  # whose place there is an island
+    @in_turn("state", sorted(set(PLACES) - {"PE"}))  # whose place there is an island
     def test_is_that_of_its_state(self, state):
         assert hours(zones.of_place(*PLACES[state])) == _OFFSETS[state]
         latitude, longitude = PLACES[state]

@@ -10,6 +10,7 @@ from django.utils.translation import gettext_lazy
 
 from common.files import csv_files
 from common.files.csv_files import MOST_BYTES, MOST_IMPORTED, UnreadableFile, decoded, read
+from tests.cases import in_turn
 
 
 @pytest.fixture(autouse=True)
@@ -129,7 +130,7 @@ class TestResponse:
 
 
 class TestFormulas:
-    @pytest.mark.parametrize("text", [
+    @in_turn("text", [
         "=1+1", "+55 11 3333-0000", "-1", "@SUM(A1)", '"=1', "\t=1", "\r=1", "\n=1", " =1", "\xa0=1",
         "＝1+1", "＋1", "－1", "＠A1",
     ])  # fmt: skip  # a table
@@ -149,9 +150,9 @@ class TestFormulas:
     def test_are_not_seen_in_ordinary_text(self, text):
         assert csv_files.neutralised(text) == text
 
-    @pytest.mark.parametrize("cell", ['";=1', '",=1', 'a"\r\n"=1', '"";=HYPERLINK("http://x")'])
-    @pytest.mark.parametrize("delimiter", [",", ";", "\t"])
-    @pytest.mark.parametrize("language", ["pt-br", "en"])
+    @in_turn("cell", ['";=1', '",=1', 'a"\r\n"=1', '"";=HYPERLINK("http://x")'])
+    @in_turn("delimiter", [",", ";", "\t"])
+    @in_turn("language", ["pt-br", "en"])
     def test_begin_no_cell_whatever_separator_the_reader_takes(self, cell, delimiter, language):
         text = written([["a", cell, "b"]], language=language).removeprefix("\ufeff")
 

@@ -8,6 +8,7 @@ from django.utils import timezone
 from common.files import kept_uploads
 from common.files.kept_uploads import BUSY, LIFETIME, MOST_OF_AN_OWNER
 from common.models import KeptUpload
+from tests.cases import in_turn
 
 pytestmark = pytest.mark.django_db
 NOW, TICK = timezone.now(), timedelta(microseconds=1)
@@ -18,7 +19,7 @@ def keep(content="rows", **changes):
     return kept_uploads.keep(content, **{**ANA, "at": NOW, **changes})
 
 
-@pytest.mark.parametrize(
+@in_turn(
     ("changes", "found"),
     [
         ({}, "rows"),

@@ -11,6 +11,7 @@ from django.utils import timezone
 from common.mail import outbox, sending
 from common.mail.models import Message
 from delivery.models import Delivery, WebhookEndpoint
+from tests.cases import in_turn
 from tests.factories import PICKUP
 
 FOLDER = django_settings.BASE_DIR / "templates" / "mail"
@@ -84,7 +85,7 @@ class TestRendered:
             "state": {"sentence": "It is on its way.", "next_step": "Next it goes out for delivery."},
         }
 
-    @pytest.mark.parametrize("template", TEMPLATES)
+    @in_turn("template", TEMPLATES)
     def test_has_neither_lines_nor_links_of_others(self, template):
         subject, body = outbox.rendered(template, self.context(self.STRANGE), language="en")
 

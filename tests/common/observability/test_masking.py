@@ -4,6 +4,7 @@ import pytest
 
 from common.observability import masking
 from common.observability.masking import Keys, Masker
+from tests.cases import in_turn
 
 KEYS = Keys(codes=frozenset({"code", "weight"}), postcodes=frozenset({"zip"}), coordinates=frozenset({"lat"}))
 
@@ -14,7 +15,7 @@ def masker() -> Masker:
 
 
 class TestMask:
-    @pytest.mark.parametrize(
+    @in_turn(
         ("sent", "kept"),
         [
             ({"name": "Maria Silva"}, {"name": "<text, 11>"}),

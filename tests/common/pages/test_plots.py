@@ -9,6 +9,7 @@ import pytest
 from django.template.loader import render_to_string
 
 from common.pages.plots import Chart, Figure, Series
+from tests.cases import in_turn
 
 GOOD, BAD = Series("Received", "good"), Series("Failed", "bad")
 
@@ -18,7 +19,7 @@ def chart(rows, series=(GOOD, BAD), **options):
 
 
 class TestFigure:
-    @pytest.mark.parametrize(
+    @in_turn(
         ("now", "before", "options", "change"),
         [
             (12, 8, {}, ("+50 %", "")),

@@ -10,6 +10,7 @@ from common.postgresql.batches import each, together_or_each
 from common.simulation.rows import Simulator
 from common.webhooks import sender
 from delivery.models import Simulation
+from tests.cases import in_turn
 from tests.delivery.simulated import request as request_simulated
 
 ROWS = [1, 2, 3]
@@ -59,8 +60,8 @@ def simulations(work, _monkeypatch):
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize("error", [OperationalError, InterfaceError])
-@pytest.mark.parametrize("kind", [one_by_one, first_together, only_together, outcomes_of_webhooks, simulations])
+@in_turn("error", [OperationalError, InterfaceError])
+@in_turn("kind", [one_by_one, first_together, only_together, outcomes_of_webhooks, simulations])
 def test_a_lost_connection_is_raised_and_no_further_row_is_tried(kind, error, monkeypatch):
     work = Work(error("the connection is lost"))
 

@@ -5,6 +5,7 @@ from django.apps import apps
 from django.db import connection
 
 from common.postgresql.row_history import RowChange
+from tests.cases import in_turn
 
 HISTORIES = [model for model in apps.get_models() if issubclass(model, RowChange)]
 TRIGGERS = """
@@ -18,7 +19,7 @@ def test_there_are_histories():
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize("history", HISTORIES, ids=lambda model: model.__name__)
+@in_turn("history", HISTORIES)
 def test_has_every_column_of_its_row_at_each_change(history):
     tracked = history.pgh_tracked_model._meta
     columns = {field.column for field in tracked.concrete_fields}

@@ -6,6 +6,7 @@ from django.db import connection
 from common.postgresql import statistics
 from delivery.models import Delivery, DriverPosition, Stop, Transition, WebhookEvent
 from integration.models import Order, StatusLog
+from tests.cases import in_turn
 
 pytestmark = pytest.mark.django_db
 
@@ -40,7 +41,7 @@ class TestAnalyzeNew:
 
 
 class TestATableThatGrows:
-    @pytest.mark.parametrize("model", [Delivery, Stop, Transition, WebhookEvent, DriverPosition, Order, StatusLog])
+    @in_turn("model", [Delivery, Stop, Transition, WebhookEvent, DriverPosition, Order, StatusLog])
     def test_is_analysed_after_a_number_of_changes_and_not_after_a_share_of_its_rows(self, model):
         with connection.cursor() as cursor:
             cursor.execute("SELECT reloptions FROM pg_class WHERE oid = %s::regclass", [model._meta.db_table])

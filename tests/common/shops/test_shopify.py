@@ -5,6 +5,7 @@ import pytest
 
 from common.shops import shopify
 from common.shops.order import Address, Item, Person, Stage, UnknownForm
+from tests.cases import in_turn
 from tests.common.shops import shopify_orders
 from tests.common.shops.shopify_orders import attributes, line, order
 from tests.common.shops.sources import without_source
@@ -136,7 +137,7 @@ class TestBrazilianStores:
 
         assert (found.address.street, found.address.number) == (street, number)
 
-    @pytest.mark.parametrize(
+    @in_turn(
         ("address2", "named", "complement", "district"),
         [
             ("apto 302, \u2060Centro", {}, "apto 302", "Centro"),

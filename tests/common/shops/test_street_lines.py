@@ -1,9 +1,10 @@
 import pytest
 
 from common.shops import street_lines
+from tests.cases import in_turn
 
 
-@pytest.mark.parametrize(
+@in_turn(
     ("line", "found"),
     [
         ("Rua Chile, 21", ("Rua Chile", "21", "")),

@@ -5,6 +5,7 @@ import pytest
 
 from common.shops import woocommerce
 from common.shops.order import Address, Item, Person, Stage, UnknownForm
+from tests.cases import in_turn
 from tests.common.shops import woocommerce_orders
 from tests.common.shops.sources import leaves, without_source
 from tests.common.shops.woocommerce_orders import meta, order, without_plug_in
@@ -180,7 +181,7 @@ class TestPlugInsForBrazil:
 
 
 class TestABodyThatIsNoOrder:
-    @pytest.mark.parametrize(
+    @in_turn(
         ("body", "missing"),
         [
             ({}, ("id", "status", "total", "billing", "line_items")),

@@ -5,6 +5,7 @@ import pytest
 
 from common.shops import yampi
 from common.shops.order import Address, Item, Person, Stage, UnknownForm
+from tests.cases import in_turn
 from tests.common.shops import yampi_orders
 from tests.common.shops.sources import without_source
 from tests.common.shops.yampi_orders import item, order, with_status
@@ -43,7 +44,7 @@ class TestAnOrder:
         )  # fmt: skip  # a table
         assert (found.is_test, found.pays_at_door, found.not_found) == (False, False, ())
 
-    @pytest.mark.parametrize(
+    @in_turn(
         ("alias", "stage"),
         [
             ("waiting_payment", Stage.UNPAID),

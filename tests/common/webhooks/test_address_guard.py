@@ -9,6 +9,7 @@ from common.webhooks import address_guard
 from common.webhooks.address_guard import AddressRefused, InvalidWebhookUrl, LookUpsBusy, WebhookHostUnresolved
 from common.workers.deadlines import BoundedCalls
 from config.server import rsgi
+from tests.cases import in_turn
 
 PRIVATE = [
     "0.0.0.0", "10.1.2.3", "100.64.0.1", "127.0.0.1", "127.255.255.254", "168.63.129.16", "169.254.169.254",
@@ -23,7 +24,7 @@ PUBLIC = ["8.8.8.8", "172.32.0.1", "100.128.0.1", "2600:1f18::1", "::ffff:8.8.8.
 
 
 class TestIsPublic:
-    @pytest.mark.parametrize("address", PRIVATE)
+    @in_turn("address", PRIVATE)
     def test_refuses_every_range_that_is_not_public(self, address):
         assert not address_guard.is_public(address)
 
@@ -33,7 +34,7 @@ class TestIsPublic:
 
 
 class TestCheckUrl:
-    @pytest.mark.parametrize(
+    @in_turn(
         ("url", "why"),
         [
             ("http://example.com/hook", "https"),

@@ -3,6 +3,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from common.webhooks import retry
+from tests.cases import in_turn
 
 # The standard library's parser raises OverflowError on this one.
 HOSTILE = "Mon, 01 Jan 2024 00:00:00 +99999999999999999999"
@@ -20,7 +21,7 @@ def pause(tries, retry_after=""):
 
 
 class TestNextAttempt:
-    @pytest.mark.parametrize(("tries", "seconds"), list(enumerate(SCHEDULE, start=1)))
+    @in_turn(("tries", "seconds"), list(enumerate(SCHEDULE, start=1)))
     def test_follows_the_schedule_within_a_fifth(self, tries, seconds):
         pauses = [pause(tries).total_seconds() for _try in range(200)]
 

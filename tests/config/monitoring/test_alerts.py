@@ -10,6 +10,7 @@ import yaml
 from common.observability import metrics
 from config.env import BASE_DIR
 from config.monitoring import exposition, servers
+from tests.cases import in_turn
 
 FOLDER = BASE_DIR / "deploy" / "monitoring"
 RULES = yaml.safe_load((FOLDER / "alerts.yml").read_text())["groups"][0]["rules"]
@@ -41,7 +42,7 @@ def known():
     return labels
 
 
-@pytest.mark.parametrize("name", EXPRESSIONS)
+@in_turn("name", EXPRESSIONS)
 def test_names_metrics_and_labels_that_the_service_shows(known, name):
     used = _SELECTOR.findall(EXPRESSIONS[name])
 
@@ -57,7 +58,7 @@ def test_every_metric_is_shown_on_the_dashboard_or_watched(known):
     assert {family_of(name) for name in known} - shown == set()
 
 
-@pytest.mark.parametrize("name", [rule["alert"] for rule in RULES])
+@in_turn("name", [rule["alert"] for rule in RULES])
 def test_every_rule_is_tested_with_input_at_which_it_fires_and_does_not(name):
     cases = [case for test in TESTS for case in test["alert_rule_test"] if case["alertname"] == name]
 

@@ -10,6 +10,7 @@ from django.db import IntegrityError, connection, transaction
 
 from common.observability import log_context
 from config.monitoring.logs import BEFORE_SECRETS, JsonFormatter, LineFormatter, formatter, without_secrets
+from tests.cases import in_turn
 
 SECRET = "Ab3_-" * 9  # pragma: allowlist secret
 
@@ -23,7 +24,7 @@ def record_of(message, *arguments, exc_info=None):
 
 
 class TestLine:
-    @pytest.mark.parametrize("sent", BREAKS + CONTROLS)
+    @in_turn("sent", BREAKS + CONTROLS)
     def test_escapes_what_does_not_print(self, sent):
         line = LineFormatter().format(record_of("%s asked for %s", "maria", f"/x{sent}{FORGED}"))
 
@@ -43,7 +44,7 @@ class TestLine:
 
         assert LineFormatter().format(record).startswith("2026-11-21T15:30:00.250Z WARNING rota ")
 
-    @pytest.mark.parametrize("sent", BREAKS)
+    @in_turn("sent", BREAKS)
     def test_of_a_traceback_begins_no_record(self, sent):
         error = ValueError(f"x{sent}{FORGED}")
 
@@ -102,7 +103,7 @@ class TestJson:
 
 
 class TestRemoved:
-    @pytest.mark.parametrize(
+    @in_turn(
         ("text", "left"),
         [
             (f"token rota_live_{SECRET} used", "token rota_live_… used"),

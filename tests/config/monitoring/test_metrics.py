@@ -20,6 +20,7 @@ from delivery.errors import MoveRefused
 from delivery.geo.distance import Point
 from delivery.models import Rules, WebhookEndpoint, WebhookQueueItem
 from integration.models import WebhookEndpoint as EndpointOfSeller
+from tests.cases import in_turn
 from tests.common.webhooks import settling
 from tests.common.webhooks.conftest import _send_due
 from tests.delivery.drivers.phones import now, phone
@@ -201,7 +202,7 @@ class TestWebhooks:
         assert found["rota_webhook_oldest_due_seconds",] == pytest.approx(120, abs=30)
         assert found["rota_check_ok", "webhooks"] == 0
 
-    @pytest.mark.parametrize(
+    @in_turn(
         ("changes", "state"),
         [
             ({}, "closed"),
@@ -313,7 +314,7 @@ class TestServers:
         assert (found["rota_check_ok", "database"], found["rota_check_ok", "migrations"]) == (1, 1)
         assert found["rota_info", settings.VERSION] == 1
 
-    @pytest.mark.parametrize(("archived", "failed", "fails"), [
+    @in_turn(("archived", "failed", "fails"), [
         ("NULL", "NULL", 0), ("now()", "NULL", 0), ("now()", "now() - interval '1 hour'", 0),
         ("now() - interval '1 hour'", "now()", 1), ("NULL", "now()", 1),
     ])  # fmt: skip  # a table

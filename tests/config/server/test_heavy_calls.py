@@ -26,6 +26,7 @@ from config.server.limits import HEAVY_CALL
 from config.server.rsgi import Application, _Body
 from integration.models import ApiKey
 from tests.access.rights_by_url import ROUTES
+from tests.cases import in_turn
 from tests.config.server.echo_server import Response
 from tests.faults.waiting import until
 from tests.integration.factories import SellerFactory, key_of
@@ -55,7 +56,7 @@ LIGHT = {
 
 
 class TestExpressions:
-    @pytest.mark.parametrize(
+    @in_turn(
         ("method", "address"),
         [
             ("GET", "/api/integration/orders/A/1/label?"),
@@ -85,7 +86,7 @@ class TestExpressions:
     def test_find_heavy_calls(self, method, address):
         assert heavy.expressions()[method].fullmatch(address)
 
-    @pytest.mark.parametrize(
+    @in_turn(
         ("method", "address"),
         [
             ("POST", "/api/quotation-delivery?"),

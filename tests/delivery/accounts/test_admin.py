@@ -14,6 +14,7 @@ from delivery.accounts import tokens
 from delivery.actions import deliveries
 from delivery.errors import AccountSuspended, InvalidToken
 from delivery.models import Environment, Integrator, Tariff, Token, WebhookEndpoint
+from tests.cases import in_turn
 from tests.factories import BY, DeliveryFactory, IntegratorFactory, TariffFactory, TokenFactory
 
 
@@ -105,7 +106,7 @@ class TestSuspension:
         assert Integrator.objects.get().name == "New"
         assert [sql for sql in written if "suspended_at" in sql] == []
 
-    @pytest.mark.parametrize(
+    @in_turn(
         ("name", "data"),
         [
             ("token_add", lambda token: {"integrator": token.integrator.pk, "environment": "live"}),

@@ -7,6 +7,7 @@ from delivery.accounts import pickup_points
 from delivery.errors import PointChanged
 from delivery.geo.distance import Point
 from delivery.models import AuditEntry, PickupPoint
+from tests.cases import in_turn
 from tests.factories import BY, DROPOFFS, PICKUP, PickupPointFactory
 
 pytestmark = pytest.mark.django_db
@@ -33,7 +34,7 @@ def state(point):
 
 
 class TestChange:
-    @pytest.mark.parametrize(
+    @in_turn(
         ("before", "change", "by_member", "by_staff"),
         [
             (IN_USE, rename, IN_USE, IN_USE),

@@ -7,6 +7,7 @@ from pghistory.models import Events
 from common.postgresql.row_history import Difference, changes, made_by
 from delivery.actions import dispatch_rules
 from delivery.models import DispatchRules, DispatchRulesChange, Rules
+from tests.cases import in_turn
 from tests.factories import BY
 
 pytestmark = pytest.mark.django_db
@@ -51,7 +52,7 @@ class TestChange:
         row = DispatchRules.objects.get()
         assert (row.dispatch_radius_km, row.road_factor) == (3, 2)
 
-    @pytest.mark.parametrize(
+    @in_turn(
         ("name", "value"),
         [
             ("road_factor", "0.999"), ("road_factor", "NaN"), ("road_factor", "1e400"), ("road_factor", ""),

@@ -14,6 +14,7 @@ from delivery.geo.distance import Point
 from delivery.lifecycle import Mode
 from delivery.models import Delivery, Driver, Environment, LatestPosition, Rules, dispatch_rules
 from delivery.payload import Place
+from tests.cases import in_turn
 from tests.delivery.locking import without_waiting
 from tests.dispatch_rules import known
 from tests.factories import BY, PICKUP, DeliveryFactory, DriverFactory, TokenFactory, validated_payload
@@ -45,7 +46,7 @@ def position(driver, point, *, at=NOW):
 
 @pytest.mark.django_db
 class TestEligible:
-    @pytest.mark.parametrize("place", PLACES)
+    @in_turn("place", PLACES)
     def test_reaches_to_the_dispatch_radius_everywhere_on_earth(self, place):
         inside, outside = DriverFactory.create_batch(5), DriverFactory.create_batch(5)
         for within, beyond, azimuth in zip(inside, outside, (0, 45, 90, 180, 270), strict=True):

@@ -17,6 +17,7 @@ from delivery.errors import AccountSuspended
 from delivery.models import AuditEntry, Token, WebhookAttempt, WebhookEndpoint, WebhookEvent, WebhookQueueItem
 from delivery.webhooks.outbox import OUTBOX
 from integration.models import WebhookEndpoint as EndpointOfSeller
+from tests.cases import in_turn
 from tests.factories import BY, DeliveryFactory, IntegratorFactory, TokenFactory, add_endpoint
 from tests.integration.factories import SellerFactory
 
@@ -250,7 +251,7 @@ class TestRemove:
 
         assert WebhookEndpoint.objects.get(pk=endpoint.pk).number == 1
 
-    @pytest.mark.parametrize(
+    @in_turn(
         ("act", "values"),
         [
             (endpoints.set_url, {"url": "http://127.0.0.1:9/"}),

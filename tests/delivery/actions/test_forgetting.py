@@ -31,6 +31,7 @@ from delivery.models import (
     WebhookEvent,
 )
 from delivery.payload import Place
+from tests.cases import in_turn
 from tests.common.brazil.test_phones import UNUSUAL
 from tests.delivery.personal_data import (
     JOAO,
@@ -141,7 +142,7 @@ class TestForgettingOnePerson:
 
         assert found == {**dict.fromkeys(same, 1), **dict.fromkeys(others, 0)}
 
-    @pytest.mark.parametrize(("text", "numbers"), UNUSUAL)
+    @in_turn(("text", "numbers"), UNUSUAL)
     def test_finds_every_number_of_a_row_that_is_written_in_an_unusual_way(self, text, numbers):
         pickup = Place(point=PICKUP, address={}, contact_name="Shop", contact_phone=text)
         shop = DeliveryFactory.create(payload=validated_payload(pickup=pickup))

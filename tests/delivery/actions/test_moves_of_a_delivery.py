@@ -33,6 +33,7 @@ from delivery.errors import (
 from delivery.geo.distance import Point
 from delivery.lifecycle import Mode, Trigger
 from delivery.models import Delivery, Environment, Stop, Tariff, Transition, VehicleType, WebhookEvent
+from tests.cases import in_turn
 from tests.delivery.in_progress import in_progress
 from tests.factories import BY, PICKUP, DeliveryFactory, DriverFactory, TariffFactory
 from tests.money import half_up
@@ -65,8 +66,8 @@ class TestAllowed:
     def test_has_a_move_for_each_trigger_but_that_of_time(self):
         assert set(moves.MOVES) == {*Trigger, "position"} - {*lifecycle.IMPLIED}
 
-    @pytest.mark.parametrize("mode", [Mode.DEFAULT, Mode.REVERSE])
-    @pytest.mark.parametrize("route_status", lifecycle.IN_PROGRESS)
+    @in_turn("mode", [Mode.DEFAULT, Mode.REVERSE])
+    @in_turn("route_status", lifecycle.IN_PROGRESS)
     def test_is_what_the_table_has_and_a_position_of_whoever_holds_the_route(self, route_status, mode):
         delivery = in_progress(route_status, stops=2, mode=mode)
 
@@ -126,7 +127,7 @@ class TestOneDelivery:
         told = Transition.objects.filter(delivery=delivery, trigger="fail").values_list("reason", flat=True)
         assert list(told) == ["Ninguém no local: tocou", "Chovia", f"Place closed: {longest}"[:255]]
 
-    @pytest.mark.parametrize(
+    @in_turn(
         ("verb", "details", "error"),
         [
             (deliveries.fail, {"point": "B", "code": "OTHER", "reason": ""}, ReasonMissing),
@@ -311,7 +312,7 @@ class TestAccept:
         assert [stop.status for stop in Stop.objects.filter(delivery=delivery)] == ["ACCEPT"] * 3
         assert Transition.objects.filter(delivery=delivery, trigger="accept", by=BY).count() == 1
 
-    @pytest.mark.parametrize(
+    @in_turn(
         ("fault", "reason"),
         [
             ({"on_duty": False}, "not on duty"),

@@ -34,6 +34,7 @@ from delivery.models import (
 from delivery.models.stop import LABELS
 from delivery.move_forms import MoveForm
 from delivery.payload import Options
+from tests.cases import in_turn
 from tests.delivery.proofs import asking_for
 from tests.factories import BY, DeliveryFactory, TariffFactory, TokenFactory
 
@@ -379,7 +380,7 @@ class TestChange:
         assert sum("FOR NO KEY UPDATE" in each["sql"] for each in captured) == 1
         assert told(delivery)[2] == ["FAILED"]
 
-    @pytest.mark.parametrize("end", ["delivered", "failed", "cancelled", "expired", "collected"])
+    @in_turn("end", ["delivered", "failed", "cancelled", "expired", "collected"])
     def test_is_refused_afterwards(self, end):
         at = timezone.now()
         mode = Mode.REVERSE if end == "collected" else Mode.DEFAULT

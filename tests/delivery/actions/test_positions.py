@@ -13,6 +13,7 @@ from delivery.errors import InvalidPosition, NotOnDuty, OtherPhoneSends
 from delivery.geo.distance import Point
 from delivery.geo.position_filter import Reason, SentPosition
 from delivery.models import Delivery, DriverDevice, DriverPosition, LatestPosition
+from tests.cases import in_turn
 from tests.factories import BY, DROPOFFS, PICKUP, DeliveryFactory, DriverFactory
 
 NOW = timezone.now()
@@ -199,6 +200,6 @@ class TestDriverPosition:
         assert latest is not None
         assert latest.point == DROPOFFS[1]
 
-    @pytest.mark.parametrize(("seconds", "age"), [(-1, 0), (0, 0), (0.999, 0), (1, 1), (90.5, 90)])
+    @in_turn(("seconds", "age"), [(-1, 0), (0, 0), (0.999, 0), (1, 1), (90.5, 90)])
     def test_has_an_age_in_whole_seconds_that_is_never_negative(self, seconds, age):
         assert DriverPosition(recorded_at=NOW).age_seconds(at=NOW + timedelta(seconds=seconds)) == age

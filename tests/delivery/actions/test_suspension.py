@@ -12,6 +12,7 @@ from common.webhooks import endpoints
 from delivery.accounts import integrators, tokens
 from delivery.errors import AccountSuspended
 from delivery.models import AuditEntry, Environment, Integrator, Token, WebhookEndpoint, WebhookEvent
+from tests.cases import in_turn
 from tests.delivery.locking import without_waiting
 from tests.factories import BY, IntegratorFactory, TokenFactory
 
@@ -83,7 +84,7 @@ class TestSuspend:
 
 
 class TestSuspendedAccount:
-    @pytest.mark.parametrize(
+    @in_turn(
         "change",
         [
             lambda token, _hook: tokens.issue(integrator=token.integrator, environment=Environment.LIVE, by=BY, at=NOW),
@@ -95,7 +96,6 @@ class TestSuspendedAccount:
             lambda _token, hook: endpoints.rotate_secret(endpoint=hook, by=BY, at=NOW),
             lambda _token, hook: endpoints.send_test(endpoint=hook, by=BY, at=NOW),
         ],
-        ids=["issue", "rotate", "set_url", "no_url", "set_up", "set_filter", "rotate_secret", "send_test"],
     )
     def test_is_refused_new_credentials_urls_and_test_events(self, token, change):
         hook = token.integrator.endpoints.get(environment="live")

@@ -22,6 +22,7 @@ from delivery.lifecycle import Mode, OnFailure
 from delivery.models import Delivery
 from delivery.payload import Options, Place
 from delivery.receivers import actions as receivers
+from tests.cases import in_turn
 from tests.delivery.admin.conftest import person
 from tests.delivery.in_progress import in_progress
 from tests.delivery.proofs import asking_for, pin_of
@@ -489,7 +490,7 @@ class TestOnlyPoint:
 
 
 class TestSearch:
-    @pytest.mark.parametrize("text", ["order-1", "RDER-1", "order-3", "nome da lo", "ana b"])
+    @in_turn("text", ["order-1", "RDER-1", "order-3", "nome da lo", "ana b"])
     def test_finds_part_of_an_order_and_of_names(self, dispatcher, text):
         driver = DriverFactory.create(name="Ana Boa")
         found = DeliveryFactory.create(accepted=True, driver=driver)

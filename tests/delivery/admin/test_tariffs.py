@@ -7,6 +7,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile as File
 from django.urls import reverse
 
 from delivery.models import Tariff
+from tests.cases import in_turn
 from tests.factories import IntegratorFactory, TariffFactory
 from tests.previews import preview_of, save
 
@@ -54,7 +55,7 @@ def test_changes_the_active_tariff_and_adds_one_for_an_account(admin_client, gen
     assert Tariff.objects.get(pk=inactive.pk).base_fare == 1
 
 
-@pytest.mark.parametrize(
+@in_turn(
     ("row", "column", "fault"),
     [
         ("MOTORCYCLE;Ninguém;1;1;1;1\n", "conta", "não há conta com o nome 'Ninguém'"),

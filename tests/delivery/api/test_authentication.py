@@ -5,6 +5,7 @@ from rest_framework.test import APIClient
 from delivery.accounts import integrators, tokens
 from delivery.models import Delivery, Token
 from tests import endpoints
+from tests.cases import in_turn
 from tests.delivery.api.calls import (
     CANCEL,
     ENDPOINTS,
@@ -55,7 +56,7 @@ class TestAToken:
 
             assert_unauthorized(APIClient().get(INFO.format(UNKNOWN), headers=headers))
 
-    @pytest.mark.parametrize(
+    @in_turn(
         ("header", "detail"),
         [
             ("", "Send the header 'Authorization: Bearer <token>'."),
@@ -146,7 +147,7 @@ class TestIsolation:
 
         assert Delivery.objects.get().status == "PENDING"
 
-    @pytest.mark.parametrize(("method", "path"), ON_AN_ID)
+    @in_turn(("method", "path"), ON_AN_ID)
     def test_answers_a_foreign_id_exactly_like_an_unknown_one(self, api, method, path):
         foreign = DeliveryFactory.create(token=TokenFactory.create())
 

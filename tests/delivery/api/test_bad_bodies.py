@@ -5,6 +5,7 @@ import json
 
 import pytest
 
+from tests.cases import in_turn
 from tests.delivery.api.calls import QUOTE, REQUEST, assert_nothing_written, assert_problem, send
 from tests.factories import payload
 
@@ -91,7 +92,7 @@ class TestABodyOutOfBounds:
 
 
 class TestAContentType:
-    @pytest.mark.parametrize(
+    @in_turn(
         "content_type",
         ["", "text/plain", "application/xml", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x"],
     )  # fmt: skip  # a list of cases

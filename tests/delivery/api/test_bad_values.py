@@ -10,6 +10,7 @@ import pytest
 
 from delivery.geo import service_area
 from delivery.models import WebhookEvent
+from tests.cases import in_turn
 from tests.delivery.api.calls import (
     CHOICES,
     COORDINATES,
@@ -50,12 +51,12 @@ def with_literal(pointer, text):
 
 
 class TestALimit:
-    @pytest.mark.parametrize(("pointer", "at_limit", "past"), LIMITS)
+    @in_turn(("pointer", "at_limit", "past"), LIMITS)
     def test_is_the_end_of_the_range(self, api, pointer, at_limit, past):
         assert_values_refused(api, [pointer], [past])
         assert_values_taken(api, [pointer], [at_limit])
 
-    @pytest.mark.parametrize("pointer", COORDINATES)
+    @in_turn("pointer", COORDINATES)
     def test_of_a_coordinate_is_its_pole_or_meridian(self, api, settings, pointer):
         settings.SERVICE_AREA = service_area.parse("-90,-180,90,180")
         limit = 90 if pointer.endswith("latitude") else 180
@@ -171,7 +172,7 @@ class TestAZipcode:
 
         assert response.json()["orders"][0]["address"]["zipcode"] == ""
 
-    @pytest.mark.parametrize("value", ["01310-200", "01310200", "01.310-200", "01310 200", " 01310 - 200 "])
+    @in_turn("value", ["01310-200", "01310200", "01.310-200", "01310 200", " 01310 - 200 "])
     def test_is_returned_as_digits_only(self, api, value):
         response = send(api, REQUEST, changed("#/dropoffs/0/address/zipcode", value))
 

@@ -8,6 +8,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from delivery.models import Delivery, Stop
+from tests.cases import in_turn
 from tests.delivery.api.calls import LIST, REQUEST, assert_problem, send
 from tests.factories import DeliveryFactory, TokenFactory, payload
 from tests.tables import renew
@@ -319,7 +320,7 @@ class TestBadParameters:
 
         assert_refused(api, name, "invalid_moment", values)
 
-    @pytest.mark.parametrize("name", ["limit", "createdFrom", "createdTo", "updatedFrom", "externalId"])
+    @in_turn("name", ["limit", "createdFrom", "createdTo", "updatedFrom", "externalId"])
     def test_with_nul(self, api, name):
         body = assert_problem(api.get(f"{LIST}?{name}=2026%00"), 422, "invalid_query")
 
@@ -347,7 +348,7 @@ class TestBadParameters:
     def test_of_an_external_id_longer_than_any(self, api):
         assert_refused(api, "externalId", "max_length", ["x" * 256])
 
-    @pytest.mark.parametrize(
+    @in_turn(
         "name", ["limit", "cursor", "status", "deliveryId", "externalId", "createdFrom", "createdTo", "updatedFrom"]
     )
     def test_empty(self, api, name):

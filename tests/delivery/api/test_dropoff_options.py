@@ -10,6 +10,7 @@ from django.utils import timezone
 from delivery.actions import arrivals, deliveries
 from delivery.models import ArrivalEstimate, Delivery, DropoffOptions, ReceiverLink, WebhookEvent
 from delivery.receivers import actions as receivers
+from tests.cases import in_turn
 from tests.delivery.api.calls import (
     CANCEL,
     DETAIL,
@@ -72,7 +73,7 @@ class TestRequestWithOptions:
         other["dropoffs"][0]["proof"]["photo"] = False
         assert_problem(api.post(REQUEST, other, HTTP_IDEMPOTENCY_KEY="a"), 422, "idempotency_key_reused")
 
-    @pytest.mark.parametrize(
+    @in_turn(
         ("key", "values"),
         [
             ("instructions", ["x" * 501, ["x"], True, "a\0b"]),

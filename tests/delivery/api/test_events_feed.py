@@ -9,6 +9,7 @@ from django.utils import timezone
 from common.webhooks import endpoints
 from delivery.actions import deliveries
 from delivery.models import EventState, WebhookEndpoint, WebhookEvent
+from tests.cases import in_turn
 from tests.delivery.api.calls import EVENTS, REQUEST, assert_problem, send
 from tests.factories import BY, DeliveryFactory, TokenFactory, payload
 
@@ -179,7 +180,7 @@ class TestOfDeliveries:
 
 @pytest.mark.django_db
 class TestBadParameters:
-    @pytest.mark.parametrize(
+    @in_turn(
         ("name", "value", "code"),
         [
             ("limit", "101", "invalid_limit"),

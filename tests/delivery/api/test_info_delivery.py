@@ -5,6 +5,7 @@ from django.utils import timezone
 
 from delivery.actions import deliveries
 from delivery.geo.distance import Point
+from tests.cases import in_turn
 from tests.delivery.api.calls import CANCEL, DETAIL, INFO, REQUEST
 from tests.factories import BY, DeliveryFactory, DriverFactory, payload
 
@@ -38,7 +39,7 @@ class TestInfoDelivery:
             ],
         }
 
-    @pytest.mark.parametrize("missing", [*EMPTY_ADDRESS, "all"])
+    @in_turn("missing", [*EMPTY_ADDRESS, "all"])
     def test_answers_addresses_that_can_be_sent_again_as_they_are(self, api, missing):
         body = payload(stops=1)
         address = body["dropoffs"][0]["address"]

@@ -7,6 +7,7 @@ import pytest
 
 from delivery.places.models import LocatedAddress
 from delivery.tasks import prune_located_addresses
+from tests.cases import in_turn
 from tests.delivery.api.calls import QUOTE, REQUEST, assert_field_refused, assert_nothing_written, assert_problem
 from tests.delivery.geo.geocoder import AUGUSTA, HOUSE, ONLY_CITY, POSTCODE, STREET, nominatim
 from tests.delivery.places.table import fill, houses
@@ -49,7 +50,7 @@ class TestADropoffWithoutCoordinates:
         with_coordinates = {**payload(stops=1), "dropoffs": [{"address": HERE}]}
         assert quoted.json() == api.post(QUOTE, with_coordinates).json()
 
-    @pytest.mark.parametrize("number", ["", "S/N", "s/nº", "SN", "sem número", "0"])
+    @in_turn("number", ["", "S/N", "s/nº", "SN", "sem número", "0"])
     def test_is_found_without_a_number(self, api, geocoder, number):
         """Nominatim finds nothing where a word of the query is in no address."""
         geocoder.answer, geocoder.answers = [], {"Rua Augusta, São Paulo, SP, 01304000": [STREET]}
@@ -275,10 +276,9 @@ class TestALocatedAddress:
 
 @pytest.mark.django_db
 class TestWithoutTheGeocoder:
-    @pytest.mark.parametrize(
+    @in_turn(
         "fault",
         [{"status": 500}, {"body": b"[" * 50_000}, {"body": b"x" * 300_000}, {"pause": 30.0}, {"drip": 0.05}],
-        ids=["away", "malformed", "huge", "hanging", "slow"],
     )
     def test_the_call_is_503_and_makes_nothing(self, api, geocoder, fault):
         vars(geocoder).update(fault)

@@ -5,6 +5,7 @@ import json
 import pytest
 
 from delivery.models import Delivery, DropoffOptions, StopChange
+from tests.cases import in_turn
 from tests.delivery.api.calls import (
     DETAIL,
     QUOTE,
@@ -56,8 +57,8 @@ UNDER_WAY = ("accept", "collect")
 
 
 class TestPolicy:
-    @pytest.mark.parametrize("path", [QUOTE, REQUEST])
-    @pytest.mark.parametrize("policy", ["RETURN", "RETRY", "LEAVE", None])
+    @in_turn("path", [QUOTE, REQUEST])
+    @in_turn("policy", ["RETURN", "RETRY", "LEAVE", None])
     def test_is_known(self, api, path, policy):
         response = api.post(path, with_policies(policy), HTTP_PREFER="handling=strict")
 
@@ -205,7 +206,7 @@ class TestReverse:
 
         assert_problem(api.post(MOVE.format(delivery, move), {}), 422, "stop_not_found")
 
-    @pytest.mark.parametrize(
+    @in_turn(
         ("external_id", "end"),
         [
             ("order", ("DELIVERED", ["DELIVERED", "DELIVERED"])),

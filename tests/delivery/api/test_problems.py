@@ -7,6 +7,7 @@ from rest_framework.test import APIClient
 
 from delivery.accounts import integrators, tokens
 from delivery.actions import deliveries
+from tests.cases import in_turn
 from tests.delivery.api.calls import (
     ENDPOINTS,
     INFO,
@@ -142,7 +143,7 @@ def test_a_path_that_no_endpoint_has_is_not_found_whatever_the_token(token, clie
 
 
 class TestTheAcceptHeader:
-    @pytest.mark.parametrize("accept", ["text/html", "application/xml", "application/json;version=2", "none", ""])
+    @in_turn("accept", ["text/html", "application/xml", "application/json;version=2", "none", ""])
     def test_is_ignored(self, api, accept):
         good = api.post(QUOTE, payload(), HTTP_ACCEPT=accept)
         bad = api.post(QUOTE, {}, HTTP_ACCEPT=accept)
@@ -169,6 +170,6 @@ class TestTheRequestId:
     def test_is_the_callers_own_when_well_formed(self, api, sent):
         assert api.get(LOCATION.format(UNKNOWN), HTTP_X_REQUEST_ID=sent)["X-Request-Id"] == sent
 
-    @pytest.mark.parametrize("sent", ["a" * 7, "x" * 129, "with space in it", "line\nbreak-in-it", "<script>alert"])
+    @in_turn("sent", ["a" * 7, "x" * 129, "with space in it", "line\nbreak-in-it", "<script>alert"])
     def test_is_ours_when_the_callers_is_not(self, api, sent):
         assert UUID(api.get(LOCATION.format(UNKNOWN), HTTP_X_REQUEST_ID=sent)["X-Request-Id"])

@@ -2,6 +2,7 @@ import pytest
 
 from delivery.geo.distance import Point
 from delivery.models import Delivery, Tariff, VehicleType
+from tests.cases import in_turn
 from tests.delivery.api.calls import QUOTE, REQUEST, assert_nothing_written, assert_problem, changed
 from tests.delivery.geo.routing_server import encoded, osrm_answer, valhalla_answer
 from tests.factories import PICKUP, PickupPointFactory, TariffFactory, TokenFactory, payload
@@ -33,7 +34,7 @@ class TestBody:
 
 
 class TestQuote:
-    @pytest.mark.parametrize(("stops", "mode", "km", "price"), PRICES)
+    @in_turn(("stops", "mode", "km", "price"), PRICES)
     def test_answers_the_price_of_the_request_and_nothing_else(self, api, stops, mode, km, price):
         body = payload(stops=stops, deliveryMode=mode)
 

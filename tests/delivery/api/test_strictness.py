@@ -3,6 +3,7 @@
 import pytest
 
 from delivery.geo import service_area
+from tests.cases import in_turn
 from tests.delivery.api.calls import (
     EVENTS,
     LIST,
@@ -34,7 +35,7 @@ class TestUnknownKeys:
         ]
         assert "Preference-Applied" not in response
 
-    @pytest.mark.parametrize(
+    @in_turn(
         ("key", "value", "nearest"),
         [
             ("delivery", {}, ""),
@@ -95,7 +96,7 @@ class TestUnknownKeys:
 
 @pytest.mark.django_db
 class TestADoubtfulValue:
-    @pytest.mark.parametrize(
+    @in_turn(
         ("pointer", "value", "warning"),
         [
             ("#/pickup/contacts/phoneNumber", "abc", '"#/pickup/contacts/phoneNumber";code=doubtful_phone'),
@@ -134,7 +135,7 @@ class TestADoubtfulValue:
         problem = assert_problem(api.post(QUOTE, body, **STRICT), 422, "invalid_payload")
         assert problem["errors"][0]["pointer"] in warning
 
-    @pytest.mark.parametrize(
+    @in_turn(
         ("pointer", "value", "warning"),
         [
             ("#/dropoffs/1/externalId", "", '"#/dropoffs/1/externalId";code=missing_external_id'),
@@ -172,7 +173,7 @@ class TestADoubtfulValue:
             ("#/pickup/address", "pickup_not_linked")
         ]
 
-    @pytest.mark.parametrize(
+    @in_turn(
         ("changes", "warned"),
         [
             # Rio's postcode and state, with coordinates in São Paulo.
@@ -290,7 +291,7 @@ class TestTheServiceArea:
 
 @pytest.mark.django_db
 class TestAnUnknownParameter:
-    @pytest.mark.parametrize(
+    @in_turn(
         ("path", "warning"),
         [
             (f"{EVENTS}?cursor=x", '"?cursor";code=unknown_key;known="limit after deliveryId from"'),

@@ -14,6 +14,7 @@ from delivery.drivers import day
 from delivery.lifecycle import Ending
 from delivery.models import DutyChange, Tariff
 from delivery.pricing import Pay
+from tests.cases import in_turn
 from tests.delivery.drivers.phones import Phone, phone
 from tests.delivery.ended import Ended, insert
 from tests.factories import BY, DeliveryFactory, DriverFactory
@@ -63,7 +64,7 @@ class TestLatest:
         assert [day.routes for day in early] == [2, 1, 0, 0, 0, 0, 0]
         assert (late[0].of, early[0].of) == (midnight.eve, midnight.day)
 
-    @pytest.mark.parametrize("percent", ["50", "12.5", "70.1", "0.5", "99.99"])
+    @in_turn("percent", ["50", "12.5", "70.1", "0.5", "99.99"])
     def test_adds_up_the_shares_that_were_shown_with_the_offers(self, ana, rules, percent):
         """Each is rounded half up. Half of these shares end in half a centavo, or in nearly one."""
         rules(driver_share_percent=percent)

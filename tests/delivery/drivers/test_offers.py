@@ -16,6 +16,7 @@ from delivery.lifecycle import Mode
 from delivery.models import DeclinedOffer, Delivery, DriverDevice, DropoffOptions, LatestPosition
 from delivery.payload import Place
 from delivery.windows import NO_WINDOW, Window
+from tests.cases import in_turn
 from tests.delivery.drivers.phones import Phone, phone
 from tests.delivery.scheduled import scheduled
 from tests.factories import BY, PICKUP, DeliveryFactory, DriverFactory, TokenFactory, validated_payload
@@ -127,7 +128,7 @@ class TestOffers:
         assert "contacts" not in str(shown)
         assert delivery.contact_phone not in str(shown)
 
-    @pytest.mark.parametrize(
+    @in_turn(
         ("packages", "parcels"),
         [
             ([], None),
@@ -292,7 +293,7 @@ class TestRouteThatIsGone:
         summary = answer["finished"]
         assert (summary["mode"], summary["delivered"], summary["failed"]) == ("REVERSE", collected, 2 - collected)
 
-    @pytest.mark.parametrize(
+    @in_turn(
         ("names", "why"),
         [
             (["cancel"], "cancelled"),

@@ -9,6 +9,7 @@ from django.utils import timezone
 
 from delivery.drivers import phone_data
 from delivery.models import DriverDevice, DriverMove, DriverPosition, Transition
+from tests.cases import in_turn
 from tests.delivery.drivers.phones import move, now
 from tests.factories import PICKUP, DeliveryFactory
 
@@ -69,7 +70,7 @@ class TestMoves:
         assert {**first, "id": ""} == {**second, "id": ""}
         assert (first["code"], third["done"]) == ("not_your_route", True)
 
-    @pytest.mark.parametrize(
+    @in_turn(
         ("name", "values"),
         [
             ("id", ["1", None]),
@@ -226,7 +227,7 @@ class TestPositions:
     def test_are_a_hundred_at_most(self, ana):
         assert ana.post("positions/", sent(positions=[position()] * 101)).status_code == 422
 
-    @pytest.mark.parametrize(
+    @in_turn(
         ("sent", "told", "heard", "age"),
         [
             (-3600, -4200, None, 600),
@@ -234,13 +235,6 @@ class TestPositions:
             (-30, 0, None, 0),
             (0, -480, 0, 480),
             (0, -20, 7180, 20),
-        ],
-        ids=[
-            "of a phone whose clock is an hour behind, from an older page",
-            "of satellites, from an older page of a phone whose clock is two hours behind",
-            "of satellites, from an older page of a phone whose clock is a little behind",
-            "old when the page heard of it, as the last known place with which some phones begin",
-            "waited while the phone's clock, two hours ahead, was put right",
         ],
     )
     def test_have_their_moments_by_the_services_clock(self, sent, told, heard, age):
@@ -254,8 +248,8 @@ class TestPositions:
 
         assert found.at == at - timedelta(seconds=age)
 
-    @pytest.mark.parametrize("ahead", [-7200, -30, -4, 4, 30, 900, 7200], ids="{}s".format)
-    @pytest.mark.parametrize("source", ["phone", "satellites"])
+    @in_turn("ahead", [-7200, -30, -4, 4, 30, 900, 7200])
+    @in_turn("source", ["phone", "satellites"])
     def test_have_their_moments_whatever_the_clocks_of_the_phone_and_of_their_source(self, ahead, source):
         """`ahead`: seconds of the phone's clock. The page heard of the position 20 s before it sent it."""
         at, wrong = timezone.now(), timedelta(seconds=ahead)
@@ -271,7 +265,7 @@ class TestPositions:
 
 
 class TestAnyCall:
-    @pytest.mark.parametrize(
+    @in_turn(
         ("method", "path"),
         [
             ("get", "state/"),

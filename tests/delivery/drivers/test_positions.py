@@ -14,6 +14,7 @@ from django.utils import timezone
 from config.gathered_positions import GatheredPositions
 from delivery.actions import deliveries, drivers
 from delivery.models import Delivery, Driver, DriverDevice, DriverPosition, LatestPosition
+from tests.cases import in_turn
 from tests.delivery.drivers.phones import Phone, move, now, phone
 from tests.factories import BY, PICKUP, DeliveryFactory
 from tests.overlapping import overlap
@@ -160,7 +161,7 @@ class TestUsual:
 class TestUnusual:
     """The view receives them, with its refusals."""
 
-    @pytest.mark.parametrize(
+    @in_turn(
         "headers",
         [
             {"csrf": "y" * 32},
@@ -169,14 +170,13 @@ class TestUnusual:
             {"cookie": "driver=x"},
             {"cookie": f"driver={'x' * 9000}"},
         ],
-        ids=["token", "origin", "host", "no session", "too long"],
     )
     def test_are_not_allowed(self, ana, headers):
         body = report(PICKUP)
 
         assert together(environ(ana, body, **headers), environ(ana, body)) == [None, {"kept": 1, "dropped": {}}]
 
-    @pytest.mark.parametrize(
+    @in_turn(
         ("change", "status", "code"),
         [
             ("off duty", 409, "not_on_duty"),
@@ -204,7 +204,7 @@ class TestUnusual:
         assert (answer.status_code, answer.json()["code"]) == (status, code)
         assert DriverPosition.objects.count() == 1
 
-    @pytest.mark.parametrize("body", ["", "{", "[]", '{"positions": 5}', '{"positions": [' + "{}," * 100 + "{}]}"])
+    @in_turn("body", ["", "{", "[]", '{"positions": 5}', '{"positions": [' + "{}," * 100 + "{}]}"])
     def test_cannot_be_read(self, ana, body):
         other = environ(at_pickup(name="Bia"), report(PICKUP))
 

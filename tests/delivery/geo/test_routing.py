@@ -11,6 +11,7 @@ from delivery.geo import routing
 from delivery.geo.distance import Point, away_from, metres
 from delivery.geo.routing import EngineAway, Leg, RoutingFailed, Timed, TravelTimes
 from delivery.models import VehicleType
+from tests.cases import in_turn
 from tests.delivery.geo.routing_server import encoded, osrm_answer, valhalla_answer
 from tests.factories import DROPOFFS, PICKUP
 
@@ -99,8 +100,8 @@ POSSIBLE = [
 
 
 class TestImpossibleAnswer:
-    @pytest.mark.parametrize("name", ["osrm", "valhalla"])
-    @pytest.mark.parametrize(("leg", "beside", "line", "reason"), IMPOSSIBLE)
+    @in_turn("name", ["osrm", "valhalla"])
+    @in_turn(("leg", "beside", "line", "reason"), IMPOSSIBLE)
     def test_is_none_and_is_counted(self, routing_server, name, leg, beside, line, reason):
         engine, before = self.engine(routing_server, name, leg, beside, line), failures(name)
 
@@ -118,8 +119,8 @@ class TestImpossibleAnswer:
         assert engine([SAO_PAULO, SAO_CAETANO]) == [Leg(*leg)]
         assert failures(name) == before
 
-    @pytest.mark.parametrize("name", ["osrm", "valhalla"])
-    @pytest.mark.parametrize(("leg", "beside", "line", "reason"), IMPOSSIBLE)
+    @in_turn("name", ["osrm", "valhalla"])
+    @in_turn(("leg", "beside", "line", "reason"), IMPOSSIBLE)
     def test_draws_no_line(self, routing_server, name, leg, beside, line, reason):
         self.engine(routing_server, name, leg, beside, line)
 

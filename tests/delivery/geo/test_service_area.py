@@ -2,6 +2,7 @@ import pytest
 
 from delivery.geo import service_area
 from delivery.geo.service_area import BRAZIL, Box
+from tests.cases import in_turn
 
 FAR_ENDS = {
     "Arroio Chuí": (-33.751, -53.394), "Monte Caburaí": (5.272, -60.212), "Nascente do Moa": (-7.535, -73.990),
@@ -32,7 +33,7 @@ class TestParse:
     def test_takes_nothing_for_brazil(self):
         assert service_area.parse("") == [BRAZIL]
 
-    @pytest.mark.parametrize(
+    @in_turn(
         "text",
         [
             "1,2,3", "1,2,3,4,5", "a,b,c,d", "3,2,1,4", "1,4,3,2", "0,0,nan,1", ";",

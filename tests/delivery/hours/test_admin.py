@@ -10,6 +10,7 @@ from lxml.html import document_fromstring
 
 from common import clock
 from delivery.hours.models import ServiceHours, ServiceHoursChange
+from tests.cases import in_turn
 from tests.factories import IntegratorFactory
 from tests.overlapping import overlap
 from tests.previews import preview_of, save
@@ -86,7 +87,7 @@ class TestPage:
         assert response.status_code == 302  # nothing changed, so that nothing is asked
         assert [getattr(hours, name) for name in (*WEEK, "days_off")] == before
 
-    @pytest.mark.parametrize(
+    @in_turn(
         ("typed", "field"),
         [
             ({"monday": "hours"}, "monday"),

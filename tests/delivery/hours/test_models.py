@@ -11,6 +11,7 @@ from common.cached import Cached
 from delivery.hours import models
 from delivery.hours.models import CACHED_SECONDS, ServiceHours
 from delivery.hours.timetable import Day
+from tests.cases import in_turn
 from tests.factories import IntegratorFactory
 from tests.service_hours import make, row
 
@@ -107,7 +108,7 @@ class TestClean:
 
 
 class TestDatabase:
-    @pytest.mark.parametrize(
+    @in_turn(
         ("values", "constraint"),
         [
             ({"monday": "8-18"}, "spans"),

@@ -21,6 +21,7 @@ from delivery.models import (
     PickupPoint,
     Rules,
 )
+from tests.cases import in_turn
 from tests.factories import BY, PICKUP, DeliveryFactory, DriverFactory
 
 HERE = f"{PICKUP.latitude},{PICKUP.longitude}"
@@ -188,7 +189,7 @@ class TestReplayWebhooks:
 
         assert delivery.events.get(state=EventState.PENDING).sequence == 1
 
-    @pytest.mark.parametrize(
+    @in_turn(
         ("options", "count"),
         [
             (["--state", "any"], 3),
@@ -236,7 +237,7 @@ class TestDispatchRules:
         assert (changed.dispatch_radius_km, changed.position_fresh_seconds) == (3, 60)
         assert DispatchRulesChange.objects.latest("pk").pgh_context["by"] == "command dispatch_rules"
 
-    @pytest.mark.parametrize("wrong", ["road_factor=0.5", "road_factor", "road_factor=", "radius=3", "=3"])
+    @in_turn("wrong", ["road_factor=0.5", "road_factor", "road_factor=", "radius=3", "=3"])
     def test_refuses_all_where_one_is_wrong(self, rules, wrong):
         rules()
 

@@ -10,6 +10,7 @@ from django.test.utils import CaptureQueriesContext
 from common.cached import Cached
 from delivery.models import DispatchRules, Rules, dispatch_rules
 from delivery.models.dispatch_rules import CACHED_SECONDS, RANGES
+from tests.cases import in_turn
 from tests.delivery.drivers.phones import now, phone
 from tests.factories import PICKUP
 
@@ -48,22 +49,22 @@ class TestRow:
 
         assert columns == [*RANGES, "streets_from_openstreetmap"]
 
-    @pytest.mark.parametrize("name", RANGES)
+    @in_turn("name", RANGES)
     def test_holds_values_to_the_ends_of_their_ranges(self, row, name):
         for end in RANGES[name]:
             DispatchRules.objects.update(**{name: end})
 
             assert getattr(DispatchRules.objects.get().rules, name) == pytest.approx(float(end))
 
-    @pytest.mark.parametrize("name", RANGES)
-    @pytest.mark.parametrize("end", [0, 1], ids=["less", "more"])
+    @in_turn("name", RANGES)
+    @in_turn("end", [0, 1])
     def test_refuses_a_value_outside_of_its_range(self, row, name, end):
         beyond = RANGES[name][end] + (step(name) if end else -step(name))
 
         with pytest.raises(IntegrityError, match="check constraint"), transaction.atomic():
             DispatchRules.objects.update(**{name: beyond})
 
-    @pytest.mark.parametrize("name", [name for name in RANGES if name != "position_fresh_seconds"])
+    @in_turn("name", [name for name in RANGES if name != "position_fresh_seconds"])
     def test_refuses_what_is_no_number(self, row, name):
         with pytest.raises(IntegrityError, match=f"dispatch_{name}_range"), connection.cursor() as cursor:
             cursor.execute(f"UPDATE delivery_dispatchrules SET {name} = 'NaN'")  # noqa: S608  # a column

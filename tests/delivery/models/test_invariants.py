@@ -12,6 +12,7 @@ from django.utils import timezone
 from delivery.actions import deliveries
 from delivery.models import Delivery, Driver, DropoffOptions, PickupPoint, Stop, StopChange, Tariff, WebhookEvent
 from delivery.payload import Options
+from tests.cases import in_turn
 from tests.delivery.proofs import asking_for
 from tests.factories import (
     BY,
@@ -118,7 +119,7 @@ class TestDelivery:
 
         assert Delivery.objects.count() == 1
 
-    @pytest.mark.parametrize(
+    @in_turn(
         ("change", "constraint"),
         [
             ({"status": "DELIVERED"}, "delivery_status_fits_route"),

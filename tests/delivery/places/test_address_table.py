@@ -8,6 +8,7 @@ from delivery.places import address_table
 from delivery.places.address_table import StreetOfPostcode
 from delivery.places.geocoding import Located, Precision
 from delivery.places.models import Form
+from tests.cases import in_turn
 from tests.delivery.places.table import fill, houses
 
 pytestmark = pytest.mark.django_db
@@ -37,7 +38,7 @@ def at_number(number, start=(-23.55, -46.65)):
 
 
 class TestTheHouse:
-    @pytest.mark.parametrize(
+    @in_turn(
         "changes",
         [
             {}, {"city": "", "state": "", "zipcode": "01304-999"},
@@ -146,7 +147,7 @@ class TestStreetsOfOneName:
 
 
 class TestAnUnknownAddress:
-    @pytest.mark.parametrize(
+    @in_turn(
         "changes",
         [
             {"street": "Rua Errada", "zipcode": ""}, {"city": "Campinas", "zipcode": ""}, {"street": "", "zipcode": ""},
@@ -159,7 +160,7 @@ class TestAnUnknownAddress:
 
 
 class TestASearch:
-    @pytest.mark.parametrize(
+    @in_turn(
         ("text", "label"),
         [
             ("Rua Augusta, 900, São Paulo", "Rua Augusta, 900, Consolação, São Paulo/SP, 01304001"),
@@ -172,7 +173,7 @@ class TestASearch:
     def test_finds_an_address_and_a_postcode(self, text, label):
         assert [each for each, _point in address_table.search(text)] == [label]
 
-    @pytest.mark.parametrize("text", ["", ",", "Rua Errada, 1", "99999-999", "-" * 400])
+    @in_turn("text", ["", ",", "Rua Errada, 1", "99999-999", "-" * 400])
     def test_finds_nothing(self, text):
         assert address_table.search(text) == []
 

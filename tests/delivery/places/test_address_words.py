@@ -1,8 +1,7 @@
 """Addresses as people write them, for a geocoder."""
 
-import pytest
-
 from delivery.places.address_words import house_number, known_words
+from tests.cases import in_turn
 
 NUMBERS = [
     ("500", "500"), ("1.250", "1250"), ("0500", "500"), ("500.0", "500"), ("№ 500", "500"), ("nº 500", "500"),
@@ -20,17 +19,17 @@ NONE = [
 
 
 class TestHouseNumber:
-    @pytest.mark.parametrize(("text", "number"), NUMBERS)
+    @in_turn(("text", "number"), NUMBERS)
     def test_is_the_number_alone(self, text, number):
         assert house_number(text) == number
 
-    @pytest.mark.parametrize("text", NONE)
+    @in_turn("text", NONE)
     def test_is_empty_where_there_is_none(self, text):
         assert house_number(text) == ""
 
 
 class TestKnownWords:
-    @pytest.mark.parametrize(
+    @in_turn(
         ("text", "words"),
         [
             ("Rua das Palmeiras, S/N", "Rua das Palmeiras"),
@@ -60,7 +59,7 @@ class TestKnownWords:
     def test_leave_out_what_no_map_has(self, text, words):
         assert known_words(text) == words
 
-    @pytest.mark.parametrize(
+    @in_turn(
         "text",
         [
             "Rua 25 de Março 30", "Rua A, Casa Branca, SP", "Casa Verde", "Travessa SN 17", "SQN 410 Bloco B",

@@ -11,6 +11,7 @@ from common.workers.deadlines import BoundedCalls
 from delivery.geo.distance import Point
 from delivery.places import geocoding
 from delivery.places.geocoding import GeocodingFailed
+from tests.cases import in_turn
 from tests.delivery.geo.geocoder import (
     AUGUSTA,
     HOUSE,
@@ -27,7 +28,7 @@ PLACE = "https://www.google.com/maps/place/MASP/@-23.5600001,-46.6600002,17z/dat
 
 
 class TestPointIn:
-    @pytest.mark.parametrize(
+    @in_turn(
         "text",
         [
             "-23.561414, -46.655881",
@@ -116,7 +117,7 @@ class TestSearch:
         with pytest.raises(GeocodingFailed, match=f"status {status}"):
             search(geocoder)
 
-    @pytest.mark.parametrize(
+    @in_turn(
         "body",
         [
             b"x", b"\xff", b"1", b"null", b"{}", b'{"features": 1}', b"[1]", b'[{"lat": "1"}]', b"[" * 100_000,
@@ -125,7 +126,6 @@ class TestSearch:
             json.dumps(photon({"properties": 1})).encode(), json.dumps(photon(feature(point=("x", 1)))).encode(),
             b"[" + b" " * 300_000 + b"]",
         ],
-        ids=range(16),
     )  # fmt: skip  # a list
     def test_fails_on_an_answer_that_is_no_list_of_places(self, geocoder, body):
         geocoder.body = body
@@ -254,7 +254,7 @@ def chosen(places, **changes):
 
 
 class TestChoose:
-    @pytest.mark.parametrize(
+    @in_turn(
         ("places", "precision"),
         [
             ([HOUSE], "rooftop"),

@@ -3,10 +3,11 @@
 import pytest
 
 from delivery.places.street_names import kilometre, read
+from tests.cases import in_turn
 
 
 class TestTheKeyOfAStreet:
-    @pytest.mark.parametrize(
+    @in_turn(
         "spellings",
         [
             ("Rua Augusta", "R. Augusta", "r.augusta", "AUGUSTA", "Rua  Augústa"),

@@ -17,6 +17,7 @@ from delivery.lifecycle import Mode, OnFailure
 from delivery.models import ArrivalEstimate, Driver, LatestPosition, ReceiverNote, Stop, StopProof
 from delivery.payload import Options
 from delivery.receivers import stop_state
+from tests.cases import in_turn
 from tests.delivery.proofs import pin_of
 from tests.delivery.receivers.links import delivery, driver_of, path_of, places, text_of
 from tests.factories import BY, PICKUP, DeliveryFactory, DriverFactory, validated_payload
@@ -45,7 +46,7 @@ def move(name, found, **values):
 
 
 class TestDistance:
-    @pytest.mark.parametrize(
+    @in_turn(
         ("metres", "english", "portuguese"),
         [
             (3, "50 m from you", "a 50 m de você"),
@@ -103,7 +104,7 @@ class TestSentence:
         assert "Your order was delivered." in read(found)
         assert f"{closed_at:%H:%M}" in read(found)
 
-    @pytest.mark.parametrize(
+    @in_turn(
         ("mode", "moves", "closed"),  # the numbers of the moves that close B and C
         [
             (Mode.DEFAULT, "accept, collect, deliver C", [None, 3]),
@@ -425,7 +426,7 @@ class TestFailure:
         assert re.search(r"(Order|Pedido) PEDIDO-0", text)
         assert told in re.sub(r" (Preparing|Preparando).*?(Not delivered|Não entregue) ", " ", text)
 
-    @pytest.mark.parametrize(
+    @in_turn(
         ("moves", "text"),
         [
             ("cancel", "Your order is still at the shop. Ask Padaria Sol what happens next."),

@@ -8,6 +8,7 @@ from django.utils import timezone
 
 from delivery.actions import deliveries
 from delivery.models import Delivery, DriverPosition, DropoffOptions, ProofPhoto, Simulation, Stop, StopProof
+from tests.cases import in_turn
 from tests.delivery.api.calls import (
     DETAIL,
     LOCATION,
@@ -165,7 +166,7 @@ class TestMoves:
         assert located["tracking"]["available"] is True
         assert DriverPosition.objects.count() == 1
 
-    @pytest.mark.parametrize(
+    @in_turn(
         ("body", "reason"),
         [
             (None, "Simulated failure: nobody was there."),
@@ -250,7 +251,7 @@ class TestDeliverWithProof:
 
 
 class TestRefusedMoves:
-    @pytest.mark.parametrize(
+    @in_turn(
         ("traits", "move", "code"),
         [
             ({}, "collect", "move_refused"),

@@ -28,6 +28,7 @@ from delivery.models import (
 )
 from delivery.payload import Options
 from delivery.sandbox import simulated_driver
+from tests.cases import in_turn
 from tests.delivery.simulated import advance, history, request, seconds, statuses
 from tests.factories import BY, DROPOFFS, PICKUP, DeliveryFactory, DriverFactory, TokenFactory
 from tests.faults.waiting import until
@@ -48,7 +49,7 @@ def locate(delivery, *, at):
 
 
 class TestOutcome:
-    @pytest.mark.parametrize(
+    @in_turn(
         ("external_id", "mode", "changes", "events"),
         [
             ("order-1", Mode.DEFAULT, [*START, ("deliver B", 80), ("deliver C", 120)], [P, A, C, C, D]),

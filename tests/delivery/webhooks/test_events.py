@@ -15,6 +15,7 @@ from delivery.models import DropoffOptions, EventState, Stop, WebhookEvent
 from delivery.models.stop import LABELS
 from delivery.webhooks import outbox
 from delivery.windows import Window
+from tests.cases import in_turn
 from tests.delivery.scheduled import scheduled
 from tests.factories import BY, PICKUP, DeliveryFactory, DriverFactory
 
@@ -78,7 +79,7 @@ def statuses_in(event):
 
 @pytest.mark.django_db
 class TestEvents:
-    @pytest.mark.parametrize(("mode", "trigger", "route"), ROWS)
+    @in_turn(("mode", "trigger", "route"), ROWS)
     def test_contain_every_status_after_the_change(self, mode, trigger, route):
         steps, after = way_to(mode, (trigger, route))
 
@@ -107,7 +108,7 @@ class TestEvents:
             ("FAILED", "RETURNING", "FAILED", "FAILED")
         }
 
-    @pytest.mark.parametrize(
+    @in_turn(
         ("steps", "told"),
         [
             (["fail B"], ["b=OTHER"]),

@@ -12,6 +12,7 @@ from redis.exceptions import OutOfMemoryError, ResponseError
 from config.celery import app as celery_app
 from config.env import is_embedded
 from dev import embedded
+from tests.cases import in_turn
 
 REFUSED = [
     ["CONFIG", "GET", "dir"], ["CONFIG", "SET", "dir", "/"], ["DEBUG", "SLEEP", "0"], ["MODULE", "LIST"],
@@ -45,7 +46,7 @@ class TestEmbeddedRedis:
 
         assert server.net_connections("inet") == []
 
-    @pytest.mark.parametrize("command", REFUSED, ids=lambda command: " ".join(command[:2]))
+    @in_turn("command", REFUSED)
     def test_refuses_what_touches_the_server_itself(self, redis, command):
         with pytest.raises(ResponseError, match=r"no permissions|not allowed"):
             redis.execute_command(*command)

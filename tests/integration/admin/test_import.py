@@ -14,6 +14,7 @@ from common.files import table_files
 from common.files.csv_files import MOST_BYTES
 from common.models import KeptUpload
 from integration.freight.models import FreightRate
+from tests.cases import in_turn
 from tests.common.workbooks import SHEET, parts, workbook
 from tests.integration.admin.rate_files import ENGLISH, LOCAL, NEW, OLD, confirm, upload, url
 from tests.integration.factories import DEFAULT_TARIFF
@@ -62,7 +63,7 @@ class TestImport:
         assert "<b>Econômico, Distante, Capital → Capital</b>" in page
         assert f"<del>{changed.cells[0].old}</del>→<ins>31,00</ins>" in page
 
-    @pytest.mark.parametrize(
+    @in_turn(
         ("price", "days", "told"),
         [
             ("44,90", 3, "Maior aumento: +96%. Confira os preços em vermelho."), ("22,99", 3, None),

@@ -6,6 +6,7 @@ from rest_framework.test import APIClient
 
 from integration.accounts import keys, sellers
 from integration.models import ApiKey
+from tests.cases import in_turn
 from tests.factories import BY
 from tests.integration.factories import key_of
 
@@ -19,7 +20,7 @@ def track(header):
 
 
 class TestKey:
-    @pytest.mark.parametrize(
+    @in_turn(
         ("form", "code", "message"),
         [
             *(

@@ -11,6 +11,7 @@ from rest_framework.test import APIClient
 
 from integration.carriers import actions as carriers
 from integration.models import CarrierKey, RefusedCarrierCall, StatusLog
+from tests.cases import in_turn
 from tests.integration.factories import BY, assign, create_order, key_of, make_carrier
 
 PATH = "/api/integration/carrier/events"
@@ -144,7 +145,7 @@ class TestReport:
         assert first.json() == second.json()
         assert entries() == [("AA1", "collected")]
 
-    @pytest.mark.parametrize(
+    @in_turn(
         ("wrong", "event_id", "field"),
         [
             (event(status="cancelled"), "ev-1", "status"),
@@ -253,7 +254,7 @@ class TestKey:
         assert response["WWW-Authenticate"] == 'Basic realm="rota"'
         assert entries() == []
 
-    @pytest.mark.parametrize(
+    @in_turn(
         ("method", "path"),
         [
             ("get", "/api/integration/orders"),

@@ -27,6 +27,7 @@ from integration.models import (
     WebhookEndpoint,
     WebhookEvent,
 )
+from tests.cases import in_turn
 from tests.integration.factories import (
     ACCESS_KEY,
     BY,
@@ -183,9 +184,7 @@ class TestCorrection:
 
 
 class TestRefusedCorrection:
-    @pytest.mark.parametrize(
-        "status", [status for status in Status if status not in ("pending", "returned", "delivery_failed")]
-    )
+    @in_turn("status", [status for status in Status if status not in ("pending", "returned", "delivery_failed")])
     def test_of_an_order_that_does_not_wait(self, api, seller, status):
         order = create_order(seller)
         orders.move(order=order, to=status, by=BY, at=timezone.now())
@@ -219,7 +218,7 @@ class TestRefusedCorrection:
         assert answers == [404, 404]
         assert Order.objects.get().volumes == 1
 
-    @pytest.mark.parametrize(
+    @in_turn(
         ("changes", "named"),
         [
             ({}, "body"),
@@ -348,7 +347,7 @@ class TestCarrier:
 
 @pytest.mark.django_db
 class TestTriggers:
-    @pytest.mark.parametrize(
+    @in_turn(
         "change",
         [
             {"service": "next"},

@@ -5,6 +5,7 @@ import pytest
 from integration.api.serializers import ServiceField
 from integration.freight.calculation import ORDER_SERVICES, Service
 from integration.freight.models import FreightParameters, FreightRate
+from tests.cases import in_turn
 
 URL = "/api/integration/shipping/quote"
 SERVICES = "/api/integration/shipping/services"
@@ -25,7 +26,7 @@ class TestQuote:
             "data": {"from": "São Paulo/SP", "to": "Salvador/BA", "amount": 3990, "deadline": 8},
         }
 
-    @pytest.mark.parametrize(
+    @in_turn(
         "written",
         [
             "40.020-000",

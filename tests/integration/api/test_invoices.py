@@ -11,6 +11,7 @@ from integration.errors import InvalidInvoice, InvoiceStorageFull, InvoiceUnrefe
 from integration.invoices import actions as invoices
 from integration.invoices.models import Invoice, InvoiceChange, InvoiceLink, InvoiceReference
 from integration.models import Order, SearchCode
+from tests.cases import in_turn
 from tests.integration.factories import (
     ACCESS_KEY,
     COMPANY,
@@ -301,7 +302,7 @@ class TestWarnings:
         create_order(seller, orderId="K-1", invoice={"key": access_key(9)})
         return [create_order(seller), create_order(seller, orderId="B-1", invoice={"value": 200})]
 
-    @pytest.mark.parametrize(
+    @in_turn(
         ("written", "sent", "code", "about"),
         [
             (f"<CNPJ>{COMPANY}", f"<CNPJ>{OTHER_COMPANY}", "foreign_issuer", OTHER_COMPANY),
@@ -340,7 +341,7 @@ class TestWarnings:
         assert "'C-1'" in response.json()["errors"]["nfe"][0]
         assert (Invoice.objects.count(), linked()) == (0, [])
 
-    @pytest.mark.parametrize(
+    @in_turn(
         ("invoice", "doubts"),
         [
             ({"value": "150.5000"}, []),
@@ -391,7 +392,7 @@ class TestWarnings:
         assert ACCESS_KEY in other.json()["warnings"][0]["message"]
         assert (strictly.status_code, Order.objects.filter(code="X-2").exists()) == (422, False)
 
-    @pytest.mark.parametrize(
+    @in_turn(
         ("key", "codes"),
         [
             (ACCESS_KEY, []), (f"{ACCESS_KEY[:-1]}8", ["invalid_access_key"]),
@@ -521,7 +522,7 @@ class TestLinks:
 
         assert linked(send_invoice(seller, nfe_xml(items=(LONG[:15],)).encode())) == [LONG[:15]]
 
-    @pytest.mark.parametrize("reference", ["enc-12czypx", "ENC12CZYP.X", "ENC 12CZYP.x"])
+    @in_turn("reference", ["enc-12czypx", "ENC12CZYP.X", "ENC 12CZYP.x"])
     def test_the_only_order_that_is_alike(self, seller, reference, whichever_first):
         whichever_first(
             lambda: create_order(seller, orderId="ENC 12CZYP.x"),

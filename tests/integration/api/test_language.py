@@ -20,6 +20,7 @@ from integration.actions import orders
 from integration.invoices.models import Invoice
 from integration.lifecycle import Status
 from integration.models import Order
+from tests.cases import in_turn
 from tests.integration.factories import BY, OTHER_COMPANY, create_order, nfe_xml, order_body, upload
 
 ROOT = "/api/integration/"
@@ -106,7 +107,7 @@ def test_of_a_bad_value_in_every_field(api, path):
     assert not Order.objects.exists()
 
 
-@pytest.mark.parametrize(
+@in_turn(
     "path", [(), ("company_document",), ("items",), ("items", 0), ("receiver",), ("receiver", "address"), ("invoice",)]
 )
 def test_of_a_bad_value_in_place_of_a_part(api, path):
@@ -142,7 +143,7 @@ def test_of_a_wrong_content_type(api, path):
             assert response.json()["message"].startswith("Envie exatamente um arquivo XML no campo nfe")
 
 
-@pytest.mark.parametrize(("path", "allowed"), METHODS.items())
+@in_turn(("path", "allowed"), METHODS.items())
 def test_of_a_wrong_method(api, path, allowed):
     also = {"get"} if path == "orders" else set()
     for method in {"get", "post", "put", "patch", "delete", "trace"} - {allowed} - also:
@@ -160,7 +161,7 @@ def test_of_an_unknown_path(api):
         assert_refused_in_portuguese(response)
 
 
-@pytest.mark.parametrize("query", ["", "type={0}", "type={0}&value=1", "type=document&value={0}&type={0}",
+@in_turn("query", ["", "type={0}", "type={0}&value=1", "type=document&value={0}&type={0}",
     "type=document&value=1&document={0}", "value={0}", "type=order_number&value=nothing&document={0}"])  # fmt: skip
 def test_of_a_bad_query(api, query):
     for text in [*(text.encode("utf-8", "surrogatepass") for text in BAD_TEXTS), b"\xff"]:

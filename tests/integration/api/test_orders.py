@@ -5,6 +5,7 @@ import pytest
 
 from integration import tracking_codes
 from integration.models import ApiKey, Order, StatusLog
+from tests.cases import in_turn
 from tests.integration.factories import OTHER_COMPANY, order_body, order_with
 
 URL = "/api/integration/orders"
@@ -43,7 +44,7 @@ class TestCreate:
         assert third.status_code == 201
         assert third.json()["tracking_code"] not in (first, taken)
 
-    @pytest.mark.parametrize(
+    @in_turn(
         ("sent", "kept"),
         [
             (0, "0"), (1e-4, "0.0001"), (0.00005, "0.0001"), ("0.00004", "0"), ("12.50", "12.5"),
@@ -55,7 +56,7 @@ class TestCreate:
 
         assert Order.objects.get().cost == Decimal(kept)
 
-    @pytest.mark.parametrize(
+    @in_turn(
         ("path", "value"),
         [
             ("orderId", "x" * 255), ("items.0.description", "x" * 1000), ("items.0.quantity", 2**63 - 1),

@@ -2,13 +2,14 @@
 
 import pytest
 
+from tests.cases import in_turn
 from tests.integration.factories import create_order, order_body, order_with
 
 ORDERS, QUOTE = "/api/integration/orders", "/api/integration/shipping/quote"
 FREIGHT = {"origin": "01310100", "destination": "40020000"}
 
 
-@pytest.mark.parametrize(
+@in_turn(
     ("changes", "says"),
     [
         ({"declared_amount": "150,50"}, "declared_amount: Deve ser um número inteiro de centavos"),

@@ -4,6 +4,7 @@ from django.test.utils import CaptureQueriesContext
 
 from integration.freight.models import FreightParameters
 from integration.models import Order
+from tests.cases import in_turn
 from tests.integration.factories import order_body, order_with
 
 ORDERS, QUOTE = "/api/integration/orders", "/api/integration/shipping/quote"
@@ -19,7 +20,7 @@ class TestAnOrder:
         assert response.status_code == 201
         assert "Rota-Warnings" not in response
 
-    @pytest.mark.parametrize(
+    @in_turn(
         ("path", "value", "warning"),
         [
             ("receiver.address.zipcode", "01310100", '"#/receiver/address/zipcode";code=unknown_key;nearest="zipCode"'),
@@ -47,7 +48,7 @@ class TestAnOrder:
         assert response["Rota-Warnings"] == warning
 
     # pragma: allowlist nextline secret
-    @pytest.mark.parametrize("document", ["", "529.982.247-25", "12ABC34501DE35", "AB123456", "1" * 10, "x" * 255])
+    @in_turn("document", ["", "529.982.247-25", "12ABC34501DE35", "AB123456", "1" * 10, "x" * 255])
     def test_with_a_right_document_or_one_of_another_kind_has_no_warning(self, api, document):
         response = api.post(ORDERS, order_with("receiver.document", document), **STRICT)
 
@@ -108,7 +109,7 @@ class TestAnOrder:
         text = f"orderCost: {about}. Os valores do pedido são em reais (150.5), declared_amount em centavos (15050)."
         assert response.json()["warnings"] == [{"code": "order_cost_differs", "message": text}]
 
-    @pytest.mark.parametrize(
+    @in_turn(
         "changes",
         [
             {"orderCost": 120, "invoice": None},  # a discount

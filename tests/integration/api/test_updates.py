@@ -12,6 +12,7 @@ from integration.bodies import utc
 from integration.invoices import actions as invoices
 from integration.lifecycle import Status
 from integration.models import Order
+from tests.cases import in_turn
 from tests.integration.factories import BY, OTHER_COMPANY, assign, create_order, make_carrier, nfe_xml, send_invoice
 from tests.tables import age
 
@@ -88,7 +89,7 @@ class TestUpdatedAt:
 
         assert (listed["updated_at"], shown["updated_at"]) == ("2026-07-15T15:00:00.000000Z",) * 2
 
-    @pytest.mark.parametrize("name", [*SHOWN, *NOT_SHOWN])
+    @in_turn("name", [*SHOWN, *NOT_SHOWN])
     def test_tells_of_what_sellers_are_shown(self, seller, name):
         make, act = {**SHOWN, **NOT_SHOWN}[name]
         order = make(seller)

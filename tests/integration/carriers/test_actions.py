@@ -11,6 +11,7 @@ from django.utils import timezone
 from integration.carriers import actions as carriers
 from integration.errors import CarrierInactive, CarrierNotFound, TooManyKeys
 from integration.models import Assignment, Carrier, CarrierKey, CarrierRule, Order
+from tests.cases import in_turn
 from tests.integration.factories import BY, assign, create_order, make_carrier, order_body
 from tests.overlapping import overlap
 
@@ -56,7 +57,7 @@ class TestName:
 
 
 class TestFind:
-    @pytest.mark.parametrize("text", ["", "0", "x", "9" * 30, "²"])
+    @in_turn("text", ["", "0", "x", "9" * 30, "²"])
     def test_refuses_what_is_no_id_of_a_carrier(self, carrier, text):
         with pytest.raises(CarrierNotFound):
             carriers.find(text)

@@ -18,6 +18,7 @@ from integration.carriers import movements
 from integration.carriers.movement_files import read
 from integration.lifecycle import Status
 from integration.models import StatusLog
+from tests.cases import in_turn
 from tests.common.workbooks import workbook
 from tests.integration.factories import BY, COMPANY, OTHER_COMPANY, create_order
 
@@ -173,7 +174,7 @@ class TestFile:
 
         assert (page.status_code, entries()) == (422, [])
 
-    @pytest.mark.parametrize(
+    @in_turn(
         ("raw", "told"),
         [
             (b"trackingCode\nAA1\n", "Faltam colunas: status"),
@@ -190,7 +191,7 @@ class TestFile:
         assert page.status_code == 422
         assert told in text_of(page)
 
-    @pytest.mark.parametrize(
+    @in_turn(
         "lines",
         [
             "trackingCode;status;;\r\nAA1;collected;;\r\n",
@@ -200,7 +201,6 @@ class TestFile:
             "trackingCode;status\r\n'AA1;collected\r\n",
             'trackingCode;status\r\n"=""AA1""";collected\r\n',
         ],
-        ids=["empty columns", "sep=;", "sep=,", "tabs", "apostrophe", "formula"],
     )
     def test_may_be_as_programs_save_it(self, admin_client, order, lines):
         confirm(admin_client, upload(admin_client, lines, encoding="cp1252"))

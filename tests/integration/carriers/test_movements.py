@@ -13,6 +13,7 @@ from integration.carriers.movements import Movement
 from integration.lifecycle import Status
 from integration.models import MovementRecord, Order, Seller, StatusLog
 from integration.tasks import prune_idempotency_records
+from tests.cases import in_turn
 from tests.integration.factories import ACCESS_KEY, BY, OTHER_COMPANY, create_order, nfe_xml, send_invoice
 from tests.overlapping import overlap
 
@@ -163,7 +164,7 @@ class TestRecord:
         assert some.text.endswith(", … More sellers use this code than are listed here.")
         assert all_of_them.message.count("shop") <= 10
 
-    @pytest.mark.parametrize(
+    @in_turn(
         ("refused", "code"),
         [
             (event("XX"), "unknown_tracking_code"),

@@ -16,6 +16,7 @@ from integration.freight.calculation import Package, Parameters, Rate, Zone
 from integration.freight.models import _RANGES
 from integration.models import Order
 from integration.papers.label import kilograms
+from tests.cases import in_turn
 from tests.integration.factories import DEFAULT_TARIFF
 from tests.money import up
 
@@ -71,7 +72,7 @@ class TestPrice:
 
         assert all(price(a, b, Package()) is not None for a in starts for b in starts)
 
-    @pytest.mark.parametrize(
+    @in_turn(
         ("package", "amount"),
         [
             (Package(), 3000), (Package(weight_g=0), 3000), (Package(weight_g=1), 3000), (Package(weight_g=1000), 3000),
@@ -172,7 +173,7 @@ class TestPackageOfAnOrder:
 
 
 class TestZone:
-    @pytest.mark.parametrize(
+    @in_turn(
         ("origin", "destination", "zone"),
         [
             ("SP", "SP", Zone.LOCAL), ("SP", "sp", Zone.STATE), ("sp", "SP", Zone.STATE), ("sp", "sp", Zone.STATE),

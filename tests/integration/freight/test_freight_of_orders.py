@@ -14,6 +14,7 @@ from integration.freight.calculation import Package, Price
 from integration.freight.models import FreightRate
 from integration.lifecycle import WITH_REASON, Status
 from integration.models import Company, Order
+from tests.cases import in_turn
 from tests.integration.factories import BY, create_order, order_body
 
 # In São Paulo too.
@@ -91,7 +92,7 @@ class TestFreightOfAnOrder:
         assert (without - of_nothing, of_more - without) == (100, 850)  # ad valorem of 1 %, 50 reais are free
         assert [order.package.declared_centavos for order in made] == [15_000, 0, 100_000]
 
-    @pytest.mark.parametrize(
+    @in_turn(
         ("changes", "field", "reason", "text"),
         [
             ({"service": "turbo"}, "service", "no_coverage", "O serviço turbo não tem tarifa de frete"),

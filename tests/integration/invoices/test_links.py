@@ -9,6 +9,7 @@ from integration.errors import OrderNotFound
 from integration.invoices import actions as invoices
 from integration.invoices.models import Invoice, InvoiceChange, InvoiceLink
 from integration.models import SearchCode
+from tests.cases import in_turn
 from tests.integration.factories import (
     ACCESS_KEY,
     COMPANY,
@@ -48,7 +49,7 @@ class TestLink:
         assert (change.kind, change.reason, change.order) == ("linked", "by_hand", order)
         assert change.by.startswith("key rota_key_")
 
-    @pytest.mark.parametrize(
+    @in_turn(
         ("url", "code", "error"),
         [
             (URL, "B-1", "order_not_found"), (URL, "F-1", "order_not_found"), (URL, "T-1", "order_not_found"),
@@ -164,8 +165,8 @@ class TestMarkVoid:
 class TestValueOfOrders:
     """Of which an invoice covers several: what the second one says counts as what the first one says."""
 
-    @pytest.mark.parametrize("first", ["A-1", "A-2"])
-    @pytest.mark.parametrize(
+    @in_turn("first", ["A-1", "A-2"])
+    @in_turn(
         ("stated", "has_another_note", "value"),
         [(None, False, "300"), ("310.50", False, "310.50"), (None, True, None), ("310.50", True, "310.50")],
     )

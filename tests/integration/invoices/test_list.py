@@ -7,6 +7,7 @@ from django.utils import timezone
 
 from integration.invoices import actions as invoices
 from integration.invoices.models import Invoice, InvoiceLink
+from tests.cases import in_turn
 from tests.integration.factories import ACCESS_KEY, BY, COMPANY, create_order, nfe_xml, send_invoice
 from tests.tables import renew
 
@@ -108,7 +109,7 @@ class TestInvoicesList:
         with django_assert_num_queries(2):  # key with seller, invoices with the orders' ids
             assert len(keys(api.get(URL))) == len(made)
 
-    @pytest.mark.parametrize(
+    @in_turn(
         ("query", "name"),
         [
             ("linked=", "linked"), ("linked=yes", "linked"), ("linked=TRUE", "linked"),

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from integration.errors import InvalidInvoice, InvoiceTooLarge
 from integration.invoices import nfe
+from tests.cases import in_turn
 from tests.integration.factories import ACCESS_KEY, access_key, cancellation, cancellation_file, nfe_xml
 
 BOMB = '<!DOCTYPE x [<!ENTITY a "aaaaaaaaaa">{}]><x>&j;</x>'.format(
@@ -116,7 +117,7 @@ class TestRead:
 
         assert nfe.read(raw).references == ("A-1",)
 
-    @pytest.mark.parametrize(
+    @in_turn(
         "raw",
         [
             (PROLOG.format("UTF-16") + nfe_xml()).encode(),  # .NET declares what its texts are in memory
@@ -224,7 +225,7 @@ class TestConsumerInvoice:
 
 
 class TestAccessKey:
-    @pytest.mark.parametrize(
+    @in_turn(
         ("key", "is_one"),
         [
             # Of files of public projects (akretion/nfelib, nfephp-org/sped-nfe), the last one with a wrong digit there.
@@ -462,8 +463,8 @@ class TestVoid:
 
 
 class TestRefuse:
-    @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "latin-1", "utf-16", "utf-16-be", "utf-32-be"])
-    @pytest.mark.parametrize("prolog", ["", PROLOG, PADDED])
+    @in_turn("encoding", ["utf-8", "utf-8-sig", "latin-1", "utf-16", "utf-16-be", "utf-32-be"])
+    @in_turn("prolog", ["", PROLOG, PADDED])
     def test_a_doctype_in_any_encoding(self, encoding, prolog):
         text = prolog.format(encoding) + "<!DOCTYPE nfeProc>" + nfe_xml()
 
@@ -479,7 +480,7 @@ class TestRefuse:
         with pytest.raises(InvalidInvoice, match=rf"é um evento de NF-e \({root.partition(':')[2] or root}, tpEvento"):
             nfe.read(raw.encode())
 
-    @pytest.mark.parametrize(
+    @in_turn(
         ("first_bytes", "what"),
         [
             (b"", "está vazio"), (b" \r\n", "está vazio"), (b"%PDF-1.7\n\xe2\xe3", "é um PDF, como o DANFE"),
@@ -509,7 +510,7 @@ class TestRefuse:
         with pytest.raises(InvalidInvoice, match=f"^O arquivo é {what}.*a raiz é {root.rpartition(':')[2]}\\. Envie"):
             nfe.read(f'<{root} xmlns:p="urn:p"/>'.encode())
 
-    @pytest.mark.parametrize(
+    @in_turn(
         ("written", "sent", "message"),
         [
             ("<prod>", "<prod>\nA & B", r"linha 2, coluna \d+\): há um & .* &amp;"),

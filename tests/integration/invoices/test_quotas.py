@@ -11,6 +11,7 @@ from common.accounts import Environment
 from integration.errors import InvoiceStorageFull, TooManyInvoices
 from integration.invoices.models import Invoice, InvoiceReference
 from integration.models import Seller
+from tests.cases import in_turn
 from tests.integration.factories import ACCESS_KEY, key_of, nfe_xml, send_invoice, upload
 
 MB = 1024 * 1024
@@ -70,9 +71,7 @@ class TestSpace:
         assert response.status_code == 200
         assert kept() == (1, 1, MB)
 
-    @pytest.mark.parametrize(
-        ("default", "own", "status"), [(1, None, 409), (1, 2, 200), (2, 1, 409), (1, 0, 200), (0, None, 200)]
-    )
+    @in_turn(("default", "own", "status"), [(1, None, 409), (1, 2, 200), (2, 1, 409), (1, 0, 200), (0, None, 200)])
     def test_is_the_sellers_own_quota_or_the_default(self, api, seller, settings, default, own, status):
         settings.INVOICE_QUOTA_MB = default
         limit(seller, invoice_quota_mb=own)

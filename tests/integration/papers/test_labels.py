@@ -22,6 +22,7 @@ from integration.papers.label import MOST_LABELS, Label, kilograms, marks, of_or
 from integration.papers.label_pdf import Size
 from integration.papers.marks import Bars, Block, Text
 from integration.papers.text import LINE, POINT, clean, width_of
+from tests.cases import in_turn
 from tests.integration.factories import (
     ACCESS_KEY,
     BY,
@@ -187,7 +188,7 @@ class TestContent:
             "",
         ]
 
-    @pytest.mark.parametrize(
+    @in_turn(
         ("names", "notes", "key"),
         [
             (None, [{}], ACCESS_KEY),
@@ -271,8 +272,8 @@ class TestContent:
 
 
 class TestCodes:
-    @pytest.mark.parametrize("key", [ACCESS_KEY, ALPHANUMERIC_KEY])
-    @pytest.mark.parametrize("size", Size)
+    @in_turn("key", [ACCESS_KEY, ALPHANUMERIC_KEY])
+    @in_turn("size", Size)
     def test_are_read_from_every_size_with_keys_of_both_alphabets(self, seller, size, key):
         order = create_order(seller, trackingCode="AA123456785BR", invoice=invoiced(key), volumes=2)
         expected = [("Code128", text) for text in ("01310100", "AA123456785BR", key)]
@@ -372,8 +373,8 @@ def _box(mark):
 
 
 class TestLayout:
-    @pytest.mark.parametrize("size", Size)
-    @pytest.mark.parametrize(
+    @in_turn("size", Size)
+    @in_turn(
         "label",
         [
             LABEL, HOSTILE, replace(HOSTILE, invoice_key="x" * 255, tracking_code="9" * 20),

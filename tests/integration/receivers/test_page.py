@@ -16,6 +16,7 @@ from integration.actions import orders
 from integration.lifecycle import WITH_REASON, Reason, Status
 from integration.models import Order
 from integration.models.order import _SALT, _signer
+from tests.cases import in_turn
 from tests.delivery.receivers.links import text_of
 from tests.integration.factories import BY, create_order, order_body
 from tests.zones import IN_EACH_ZONE, NOON
@@ -169,7 +170,7 @@ class TestText:
         assert heads[0] == heads[1]
         assert '<meta property="og:title" content="Follow your order">' in heads[0]
 
-    @pytest.mark.parametrize(
+    @in_turn(
         ("way", "done", "sentence", "next_step"),
         [
             ([], 1, "The shop is preparing your order.", "Next the carrier collects it."),
@@ -194,7 +195,7 @@ class TestText:
         steps = response.content.decode().partition('class="progress')[2].partition("</ol>")[0]
         assert [steps.count(mark) for mark in ('class="done"', 'aria-current="step"')] == [done, 1]
 
-    @pytest.mark.parametrize(
+    @in_turn(
         ("way", "steps"),
         [
             (["cancelled"], ["Preparing", "Cancelled"]),

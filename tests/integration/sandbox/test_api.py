@@ -6,6 +6,7 @@ from rest_framework.test import APIClient
 
 from common.accounts import Environment
 from integration.models import Order, Simulation, StatusLog
+from tests.cases import in_turn
 from tests.integration.factories import create_order, key_of, order_body
 
 ORDERS = "/api/integration/orders"
@@ -40,7 +41,7 @@ class TestCreation:
 
         assert Simulation.objects.get().speed == speed
 
-    @pytest.mark.parametrize("value", ["0", "121", "NaN", "fast", "", "1_0", "1" * 5000])
+    @in_turn("value", ["0", "121", "NaN", "fast", "", "1_0", "1" * 5000])
     def test_refuses_another_speed(self, test, value):
         answer = test.post(ORDERS, order_body(), HTTP_SANDBOX_SPEED=value)
 
@@ -103,7 +104,7 @@ class TestMove:
         assert move(test, "collected", code="A/1").status_code == 200
         assert not Simulation.objects.exists()
 
-    @pytest.mark.parametrize(
+    @in_turn(
         ("status", "body", "http", "code", "field"),
         [
             ("returned", {}, 422, "move_refused", None),

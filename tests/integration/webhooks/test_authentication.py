@@ -9,6 +9,7 @@ from integration.accounts import sellers
 from integration.actions import webhooks
 from integration.errors import AccountSuspended
 from integration.models import Authentication, AuthenticationKind, EndpointChange, WebhookEndpoint
+from tests.cases import in_turn
 from tests.integration.factories import BY
 
 BAD = {
@@ -36,7 +37,7 @@ BAD = {
 
 
 class TestParse:
-    @pytest.mark.parametrize("text", BAD.values(), ids=BAD)
+    @in_turn("text", BAD.values())
     def test_refuses(self, text):
         with pytest.raises(InvalidAuthentication):
             Authentication.parse(text)

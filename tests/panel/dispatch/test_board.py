@@ -19,6 +19,7 @@ from delivery.receivers import actions as receivers
 from delivery.windows import Window
 from panel.dispatch import board
 from panel.dispatch.board import MOST_CARDS
+from tests.cases import in_turn
 from tests.delivery.in_progress import in_progress
 from tests.delivery.proofs import asking_for, pin_of
 from tests.factories import BY, DROPOFFS, PICKUP, DeliveryFactory, DriverFactory, TokenFactory, validated_payload
@@ -337,7 +338,7 @@ class TestCards:
 
         assert [each["id"] for each in answer["routes"]] == [*answer["cards"]] == [str(shop.delivery.pk)]
 
-    @pytest.mark.parametrize("ids", ["x", "1,2", ",", "0190b5a0-7c3e-7d5a-9f00-000000000001,", "{}" * 20])
+    @in_turn("ids", ["x", "1,2", ",", "0190b5a0-7c3e-7d5a-9f00-000000000001,", "{}" * 20])
     def test_and_positions_of_no_ids_are_refused(self, dispatcher, shop, ids):
         assert [dispatcher.get(path, {"ids": ids}).status_code for path in (CARDS, POSITIONS)] == [400, 400]
 

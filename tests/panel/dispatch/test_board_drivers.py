@@ -13,6 +13,7 @@ from common.brazil.formats import time_of_day
 from delivery.actions import arrivals, deliveries, drivers
 from delivery.geo.distance import Point
 from delivery.models import Delivery, Driver, Environment, LatestPosition
+from tests.cases import in_turn
 from tests.delivery.many_drivers import create_many
 from tests.factories import BY, PICKUP, DeliveryFactory, DriverFactory, TokenFactory
 
@@ -139,7 +140,7 @@ class TestTheSandbox:
 
 
 class TestTheSearch:
-    @pytest.mark.parametrize(
+    @in_turn(
         ("text", "found"),
         [
             ("", ["Nearer", "Ana Lima"]),

@@ -14,6 +14,7 @@ from delivery.drivers.moves import SentMove
 from delivery.lifecycle import OnFailure, Trigger
 from delivery.models import Delivery, Stop, Tariff, Transition
 from delivery.payload import Options
+from tests.cases import in_turn
 from tests.delivery.proofs import asking_for
 from tests.factories import BY, PICKUP, DeliveryFactory, DriverFactory, TariffFactory
 
@@ -48,7 +49,7 @@ class TestMoves:
         assert not response.context["is_error"]
         assert set(Transition.objects.exclude(trigger="request").values_list("by", flat=True)) == {"user dispatcher"}
 
-    @pytest.mark.parametrize(
+    @in_turn(
         ("name", "data", "why"),
         [
             ("collect", {}, "Cannot collect while the route is AVAILABLE"),

@@ -11,6 +11,7 @@ from delivery.actions import deliveries
 from delivery.models import Delivery, Driver
 from delivery.payload import Place
 from panel.dispatch import board
+from tests.cases import in_turn
 from tests.factories import BY, PICKUP, DeliveryFactory, IntegratorFactory, TokenFactory, validated_payload
 
 SEARCH, CARDS, ROUTES = (reverse(f"panel:board_{name}") for name in ("search", "cards", "routes"))
@@ -39,7 +40,7 @@ class TestSearch:
         Driver.objects.filter(pk=made.driver_id).update(name="Zoé Reis", phone="+55 11 98888-4321")
         return made
 
-    @pytest.mark.parametrize(
+    @in_turn(
         "text",
         [
             "sao bento", "SÃO BENTO", "augusta", "consolacao", "joao", "araújo augusta", "7777-1234", "977771234",

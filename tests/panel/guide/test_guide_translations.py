@@ -8,6 +8,7 @@ from django.conf import settings
 from markdown_it import MarkdownIt
 
 from panel.guide import pages
+from tests.cases import in_turn
 
 TRANSLATIONS = [language for language, _name in settings.LANGUAGES if language != "en"]
 FILES = sorted(path.name for path in pages.FOLDER.glob("*.md"))
@@ -49,11 +50,11 @@ class TestTranslation:
     def test_has_the_same_files(self, language):
         assert sorted(path.name for path in pages.folder(language).iterdir()) == FILES
 
-    @pytest.mark.parametrize("name", FILES)
+    @in_turn("name", FILES)
     def test_has_the_same_structure_code_links_and_figures(self, language, name):
         assert first_difference(pages.FOLDER / name, pages.folder(language) / name) is None
 
-    @pytest.mark.parametrize("name", FILES)
+    @in_turn("name", FILES)
     def test_leaves_its_blocks_of_code_to_the_english_page(self, language, name):
         tokens = MarkdownIt("commonmark").parse((pages.folder(language) / name).read_text())
 

@@ -9,6 +9,7 @@ from lxml.html import document_fromstring
 
 from panel.guide import search
 from panel.guide.catalogue import CODES
+from tests.cases import in_turn
 
 
 def urls(query, language="en"):
@@ -21,7 +22,7 @@ def excerpt(query):
 
 
 class TestFind:
-    @pytest.mark.parametrize(
+    @in_turn(
         ("query", "language", "first"),
         [
             ("webhooks", "en", "/docs/webhooks"),
@@ -71,8 +72,8 @@ class TestFind:
         assert "[standardwebhooks]" in excerpt("standardwebhooks")
         assert len(excerpt("standardwebhooks")) < 260
 
-    @pytest.mark.parametrize("language", ["en", "pt-br"])
-    @pytest.mark.parametrize(
+    @in_turn("language", ["en", "pt-br"])
+    @in_turn(
         "query",
         [
             "SDK", "bulk", "em lote", "billing", "fatura", "cobrança", "reset", "alterar pedido", "corrigir um pedido",

@@ -18,6 +18,7 @@ from integration.actions import orders
 from integration.lifecycle import Status as OrderStatus
 from integration.models import Seller
 from panel.filters import DeliveryFilter
+from tests.cases import in_turn
 from tests.delivery.ended import Ended, insert
 from tests.delivery.scheduled import scheduled
 from tests.factories import BY, DeliveryFactory, DriverFactory, PickupPointFactory, TokenFactory
@@ -243,7 +244,7 @@ class TestHome:
 
 
 class TestWork:
-    @pytest.mark.parametrize(
+    @in_turn(
         ("role", "page"),
         [
             ("dispatcher", "board"),

@@ -26,6 +26,7 @@ from delivery.models import (
     WebhookEvent,
 )
 from delivery.payload import Place
+from tests.cases import in_turn
 from tests.delivery.geo.geocoder import nominatim
 from tests.delivery.places.table import fill, houses
 from tests.delivery.receivers.links import text_of
@@ -285,7 +286,7 @@ class TestWindows:
         assert newest().route_status == "AVAILABLE"
         assert "and its route is offered to drivers." in answer.content.decode()
 
-    @pytest.mark.parametrize(
+    @in_turn(
         ("changes", "field", "refusal"),
         [
             ({"c_deadline_at": 200}, "c_deadline_at", "There is no point C: fill it in, or clear this."),
@@ -389,7 +390,7 @@ class TestRequest:
         assert "This is outside the area that this service serves: pickup (" in answer.content.decode()
         assert Delivery.objects.count() == 1
 
-    @pytest.mark.parametrize(
+    @in_turn(
         ("changes", "refusal"),
         [
             ({"quote_id": "x"}, "The price was computed anew."),
@@ -646,7 +647,7 @@ class TestFolds:
 
         assert self.opened(member.get(url("request")).content.decode()) == ["Contact and address"]
 
-    @pytest.mark.parametrize(
+    @in_turn(
         ("changes", "title"),
         [
             ({"a-phone": ""}, "Contact and address"),

@@ -10,6 +10,7 @@ from django.utils import timezone
 from delivery import lifecycle
 from delivery.models import Delivery, DriverPosition, Simulation
 from delivery.sandbox import by_hand
+from tests.cases import in_turn
 from tests.delivery.in_progress import in_progress
 from tests.delivery.simulated import advance, request, statuses
 from tests.factories import DeliveryFactory, TokenFactory
@@ -65,7 +66,7 @@ class TestThePageOfASandboxDelivery:
         ]
         assert labels == [["Accept", "Let the offer expire"], ["Collect"]]
 
-    @pytest.mark.parametrize(
+    @in_turn(
         ("external_id", "after", "text"),
         [
             ("order-1", 1, "The simulated driver accepts in about 9 s."),
@@ -201,7 +202,7 @@ class TestMove:
         assert member.post(address).status_code == 404
         assert statuses(shop.delivery) == ["PENDING"]
 
-    @pytest.mark.parametrize(
+    @in_turn(
         ("role", "status"),
         dict(zip(ROLES, (302, 404, 404, 302, 302, 404, 302), strict=True)).items(),
     )

@@ -23,6 +23,7 @@ from delivery.payload import Place
 from delivery.places.models import LocatedAddress
 from panel import uploaded_rows
 from panel.integrators import uploads
+from tests.cases import in_turn
 from tests.common.workbooks import workbook
 from tests.factories import (
     BY,
@@ -115,7 +116,7 @@ class TestPreview:
         ):
             assert fault in text
 
-    @pytest.mark.parametrize("word", ["", "não", "No", "FALSO", "0", "-"])
+    @in_turn("word", ["", "não", "No", "FALSO", "0", "-"])
     def test_takes_no_for_no(self, member, upload, advance, word):
         page = upload(f"P-1;Ana;;{PLACE};;{word}")
         advance(page)

@@ -12,6 +12,7 @@ from delivery.lifecycle import Mode
 from delivery.windows import Window
 from panel.dispatch import board
 from panel.integrators.delivery_forms import WindowsForm
+from tests.cases import in_turn
 from tests.delivery.receivers.links import path_of, text_of
 from tests.delivery.scheduled import scheduled
 from tests.factories import BY, DeliveryFactory
@@ -69,7 +70,7 @@ class TestBoard:
 
 
 class TestText:
-    @pytest.mark.parametrize(
+    @in_turn(
         ("start", "end", "text"),
         [
             (14, 15, "14:00 to 15:00"),

@@ -14,6 +14,7 @@ from integration.invoices import nfe
 from integration.invoices.models import Invoice, InvoiceChange, InvoiceLink
 from integration.models import SearchCode
 from panel.sellers.views import invoices as views
+from tests.cases import in_turn
 from tests.integration.factories import (
     ACCESS_KEY,
     BY,
@@ -50,7 +51,7 @@ class TestList:
         assert self.listed(member, seller, linked="yes") == [KEY_2]
         assert self.listed(member, seller, linked="no") == [ACCESS_KEY]
 
-    @pytest.mark.parametrize("term", [ACCESS_KEY, f" {ACCESS_KEY[:4]} {ACCESS_KEY[4:]}", "A-1", "C-3", "123"])
+    @in_turn("term", [ACCESS_KEY, f" {ACCESS_KEY[:4]} {ACCESS_KEY[4:]}", "A-1", "C-3", "123"])
     def test_finds_a_key_a_reference_a_linked_order_or_a_number(self, member, seller, invoice, term):
         InvoiceLink.objects.create(
             invoice=invoice, order=create_order(seller, orderId="C-3"), linked_by=BY, linked_at=timezone.now()
@@ -174,13 +175,12 @@ class TestUpload:
         assert said(response).endswith("The invoice is saved.")
         assert InvoiceLink.objects.get().invoice == linked
 
-    @pytest.mark.parametrize(
+    @in_turn(
         "raw",
         [
             b"", b"no XML", b"<NFe/>", b"x" * nfe.MAX_BYTES, b"x" * (nfe.MAX_BYTES + 1), b"<!DOCTYPE a><NFe/>",
             nfe_xml(items=[""]).encode(), nfe_xml(key="1").encode(),
         ],
-        ids=["empty", "text", "no invoice", "largest", "too large", "doctype", "no reference", "wrong key"],
     )  # fmt: skip  # a list
     def test_is_refused_with_the_messages_of_the_api(self, member, seller, client, raw):
         answer = client.post(
@@ -276,7 +276,7 @@ class TestLink:
 
         assert offered == [[newest, newer], [], []]
 
-    @pytest.mark.parametrize("key", ["", "x", "0", "٣", "9" * 5000, "-1", "9" * 19])
+    @in_turn("key", ["", "x", "0", "٣", "9" * 5000, "-1", "9" * 19])
     def test_of_no_order_is_not_found(self, member, seller, invoice, key):
         assert self.link(member, seller, invoice, key).status_code == 404
         assert InvoiceLink.objects.count() == 0

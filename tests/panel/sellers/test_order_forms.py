@@ -8,6 +8,7 @@ from integration.actions.orders import NewOrder
 from integration.freight.models import FreightRate
 from integration.lifecycle import Status
 from integration.models import Correction, Order, Simulation
+from tests.cases import in_turn
 from tests.integration.factories import COMPANY, OTHER_COMPANY, create_order, load_tariff, order_body
 from tests.panel.sellers.pages import said, url
 
@@ -113,7 +114,7 @@ class TestNewOrder:
 
         assert Order.objects.get().freight is None
 
-    @pytest.mark.parametrize(
+    @in_turn(
         ("field", "text", "fault"),
         [
             ("order-code", "", "This field is required."),

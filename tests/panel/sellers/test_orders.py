@@ -18,6 +18,7 @@ from integration.lifecycle import Reason, Status
 from integration.models import Order
 from panel import filters
 from panel.sellers.views import orders as views
+from tests.cases import in_turn
 from tests.integration.factories import (
     ACCESS_KEY,
     BY,
@@ -141,7 +142,7 @@ class TestList:
 
         assert counts[0] == counts[1]
 
-    @pytest.mark.parametrize("query", [{}, {"status": "pending"}, {"q": "A-1"}, {"q": "52998224725"}, {"q": "maria"}])
+    @in_turn("query", [{}, {"status": "pending"}, {"q": "A-1"}, {"q": "52998224725"}, {"q": "maria"}])
     def test_reads_no_table_as_a_whole(self, member, seller, query):
         renew(Order)
         create_order(seller)
@@ -237,7 +238,7 @@ class TestPage:
 
 
 class TestValueOfAnInvoice:
-    @pytest.mark.parametrize(
+    @in_turn(
         ("changes", "differs"),
         [
             ({"orderCost": "150.50"}, False),
@@ -336,7 +337,7 @@ class TestMove:
         assert other.url == url("seller_order", seller, order.pk)
         assert [entry.place for entry in order.status_log.all()] == ["", "Salvador/BA", "Camaçari/BA"]
 
-    @pytest.mark.parametrize(
+    @in_turn(
         ("fields", "said"),
         [
             ({}, "This field is required"),

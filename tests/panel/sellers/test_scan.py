@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from common.accounts import Environment
 from integration.models import MovementRecord, Order, StatusLog
+from tests.cases import in_turn
 from tests.integration.factories import OTHER_COMPANY, SellerFactory, create_order
 
 SCAN, STATE, MOVEMENTS = (reverse(f"panel:{name}") for name in ("scan", "scan_state", "scan_movements"))
@@ -205,7 +206,7 @@ class TestMovements:
         assert [each["kind"] for each in send(depot, *wrong, sentAt=None).json()["outcomes"]] == ["done"] * 6
         assert not StatusLog.objects.exclude(happened_at=None).exists()
 
-    @pytest.mark.parametrize(
+    @in_turn(
         ("age", "is_dated"),
         [
             (timedelta(seconds=-1), False), (timedelta(seconds=29, milliseconds=999), False),
@@ -251,7 +252,7 @@ class TestMovements:
         if kind == "done":
             assert order.status_log.last().happened_at == moved
 
-    @pytest.mark.parametrize(
+    @in_turn(
         ("name", "values"),
         [
             ("id", ["1", None, 7]),

@@ -6,6 +6,7 @@ from django.utils import translation
 
 from integration.freight.models import FreightParameters, FreightRate
 from panel.templatetags.orders import kilograms
+from tests.cases import in_turn
 from tests.integration.factories import key_of, load_tariff
 
 SHIPMENT = {"origin": "01310-100", "destination": "40020-000"}
@@ -79,7 +80,7 @@ class TestFreight:
         assert [charges is None for _service, charges, _rate in response.context["services"]] == [False, True]
         assert "no price for this service from this origin" in response.content.decode()
 
-    @pytest.mark.parametrize(
+    @in_turn(
         ("field", "value", "fault"),
         [
             ("origin", "0131", "A CEP has eight digits."), ("origin", "00000-000", "No region has this CEP"),

@@ -10,6 +10,7 @@ from access.models import PersonRequest
 from common.postgresql.forgetting import forgetting
 from delivery.models import Stop
 from integration.invoices.models import Invoice
+from tests.cases import in_turn
 from tests.delivery.personal_data import JOAO, MARIA, closed, everything, requested
 from tests.integration.factories import nfe_xml, send_invoice
 
@@ -72,13 +73,12 @@ class TestThePage:
         assert [stop["phone"] for stop in json.loads(response.getvalue())["dropoffs"]] == [MARIA]
         assert PersonRequest.objects.get().kind == "export"
 
-    @pytest.mark.parametrize(
+    @in_turn(
         "sent",
         [
             typed("97777-0001", "forget"), typed("", "forget"), typed("1" * 41, "forget"),
             typed(MARIA, "forget", "document"), typed(MARIA, "forget", "name"), {},
         ],
-        ids=["no area code", "empty", "long", "no document", "unknown kind", "nothing"],
     )  # fmt: skip  # a table
     def test_refuses_half_a_number(self, staff, sent):
         closed(MARIA)

@@ -10,6 +10,7 @@ from django.utils import timezone
 from delivery.models import AuditAction, AuditEntry, Environment, Integrator
 from delivery.places import geocoding
 from integration.models import Company, Seller
+from tests.cases import in_turn
 from tests.delivery.places.table import fill, houses
 from tests.integration.factories import SellerFactory
 
@@ -76,7 +77,7 @@ class TestNewAccount:
         assert account.refuse_repeated_external_ids
         assert account.audit.filter(action=AuditAction.REPEATS_REFUSED).count() == len(Environment)
 
-    @pytest.mark.parametrize(
+    @in_turn(
         ("changes", "why"),
         [
             ({"name": ""}, "This field is required."),
@@ -212,7 +213,7 @@ class TestNewSeller:
         assert "rota_key_" in staff.post(response.url, {"again": "live"}, follow=True).content.decode()
         assert "/access/?key=" in staff.post(response.url, {"step": "link"}).context["access_link"]
 
-    @pytest.mark.parametrize(
+    @in_turn(
         ("field", "value", "why"),
         [
             ("documents", "48.372.915/0001-54\n48.372.915/0001-55", "48.372.915/0001-55&#x27; is neither a CNPJ nor"),
