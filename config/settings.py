@@ -423,6 +423,8 @@ CELERY_BROKER_TRANSPORT_OPTIONS: dict[str, Any] = {
     "socket_connect_timeout": 1,
     "socket_timeout": 1,
     "max_retries": 0,
+    # A worker leaves a server that is silent for so long beyond the second after which it says that there is no task.
+    "health_check_interval": 1,
     # A message taken by a worker that died is redelivered after a minute; meanwhile beat sends others.
     "visibility_timeout": 60,
 }
@@ -432,8 +434,8 @@ if _sentinels:
         "master_name": _sentinels.master,
         "sentinel_kwargs": {**_deadlines, **_sentinels.sentinel_options},
     }
-    if _sentinels.tls:
-        CELERY_BROKER_USE_SSL = {"ssl_cert_reqs": "required"}
+if REDIS_URL.startswith("rediss"):
+    CELERY_BROKER_USE_SSL = {"ssl_cert_reqs": "required"}  # by kombu's default any certificate would do
 # What Redis refuses, such as a write at a replica, is a connection that is lost, and does not end a worker.
 CELERY_BROKER_CHANNEL_ERROR_RETRY = True
 CELERY_TIMEZONE = TIME_ZONE

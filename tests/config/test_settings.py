@@ -1,5 +1,6 @@
 """Settings of production, with nothing set but what it requires."""
 
+import pytest
 from django.contrib.auth.hashers import make_password
 
 from tests.production import ENVIRONMENT, settings_of
@@ -44,6 +45,13 @@ def test_variables_are_taken_with_lists_former_keys_and_units():
 def test_types_of_problems_are_absolute_if_the_address_of_the_service_is_set():
     assert settings_of("s.PROBLEM_TYPES") == ["/docs/errors/"]
     assert settings_of("s.PROBLEM_TYPES", SITE_URL="https://a.example.com") == ["https://a.example.com/docs/errors/"]
+
+
+@pytest.mark.parametrize("url", ["rediss://redis:6380/0", "rediss+sentinel://redis/0?master=rota"])
+def test_workers_verify_the_certificate_of_redis(url):
+    (encrypted,) = settings_of("config.celery.app.connection().ssl", module="config.celery", REDIS_URL=url)
+
+    assert encrypted == {"ssl_cert_reqs": "required"}
 
 
 class TestPasswordHashers:

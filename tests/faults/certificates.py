@@ -28,6 +28,12 @@ class Authority:
 
     def context(self, *, host: str = "127.0.0.1", expired: bool = False, self_signed: bool = False) -> ssl.SSLContext:
         """What a server for `host` needs."""
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(self.file(host=host, expired=expired, self_signed=self_signed))
+        return context
+
+    def file(self, *, host: str = "127.0.0.1", expired: bool = False, self_signed: bool = False) -> Path:
+        """A key and its certificate."""
         key = ec.generate_private_key(ec.SECP256R1())
         name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, host)])
         subject = x509.IPAddress(ip_address(host)) if host[0].isdigit() else x509.DNSName(host)
@@ -44,9 +50,7 @@ class Authority:
             )
             + certificate.public_bytes(serialization.Encoding.PEM)
         )
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        context.load_cert_chain(path)
-        return context
+        return path
 
 
 def _draft(

@@ -1,6 +1,10 @@
-"""Another Redis becomes the master, found by Sentinel or by its address. No process ends, and webhooks go on."""
+"""Another Redis becomes the master, found by Sentinel or by its address. No process ends, and webhooks go on.
+
+With TLS and without: to the Sentinel, to the servers, and between them.
+"""
 
 import secrets
+import signal
 import subprocess
 import time
 from collections.abc import Iterator
@@ -14,6 +18,7 @@ from redis import Redis
 from delivery.models import WebhookEvent
 from dev import embedded
 from tests.faults.calls import Traffic
+from tests.faults.certificates import Authority
 from tests.faults.report import await_all, figures_of, print_figures, sequences
 from tests.faults.waiting import DEADLINE_SECONDS, until
 from tests.ports import free_port, listens
@@ -21,9 +26,18 @@ from tests.ports import free_port, listens
 _MASTER, _RESUMED_SECONDS = "rota", 5
 _A_WHILE_SECONDS = 4
 _WORKER = "tests.faults.worker_to_loopback"
-_SENTINEL = """
-port {port}
+_PLAIN = "port {port}\nbind 127.0.0.1\n"
+_ENCRYPTED = """
+port 0
+tls-port {port}
 bind 127.0.0.1
+tls-cert-file {certificate}
+tls-key-file {certificate}
+tls-ca-cert-file {authority}
+tls-auth-clients no
+tls-replication yes
+"""
+_SENTINEL = """
 dir {folder}
 sentinel monitor {master} 127.0.0.1 {of} 1
 sentinel auth-pass {master} {password}
@@ -48,10 +62,16 @@ def _redis(
 
 
 class _Cluster:
-    def __init__(self, servers: dict[int, "subprocess.Popen[bytes]"], sentinel: int, password: str) -> None:
-        self._servers, self._sentinel = servers, Redis(port=sentinel, socket_timeout=5)
-        self._password = password
-        self.url = f"redis+sentinel://:{password}@127.0.0.1:{sentinel}/0?master={_MASTER}"
+    """`variables`: those of processes that trust the servers."""
+
+    def __init__(
+        self, servers: dict[int, "subprocess.Popen[bytes]"], sentinel: int, password: str, authority: Path | None
+    ) -> None:
+        self._servers, self._password = servers, password
+        self._authority, self._scheme = authority, "redis" if authority is None else "rediss"
+        self.variables = {"SSL_CERT_FILE": str(authority)} if authority is not None else {}
+        self._sentinel = self._client(sentinel)
+        self.url = f"{self._scheme}+sentinel://:{password}@127.0.0.1:{sentinel}/0?master={_MASTER}"
 
     @property
     def master(self) -> int:
@@ -66,7 +86,10 @@ class _Cluster:
 
     @property
     def url_of_master(self) -> str:
-        return f"redis://:{self._password}@127.0.0.1:{self.master}/0"
+        return f"{self._scheme}://:{self._password}@127.0.0.1:{self.master}/0"
+
+    def client_of_master(self) -> Redis:
+        return self._client(self.master, password=self._password)
 
     def is_complete(self) -> bool:
         found: Any = self._sentinel.sentinel_master(_MASTER)
@@ -79,12 +102,32 @@ class _Cluster:
     def kill_master(self) -> None:
         self._servers[self.master].kill()
 
+    def freeze_master(self) -> None:
+        self._servers[self.master].send_signal(signal.SIGSTOP)
+
+    def resume_replica(self) -> None:
+        """Let the master that stood still go on, which learns that it is the replica now."""
+        self._servers[self.replica].send_signal(signal.SIGCONT)
+        with self._client(self.replica, password=self._password) as client:
+            until(lambda: client.role()[0] in {"slave", b"slave"}, what="the old master is a replica")
+
+    def _client(self, port: int, *, password: str | None = None) -> Redis:
+        return Redis(
+            host="127.0.0.1", port=port, password=password, socket_timeout=5,
+            ssl=self._authority is not None, ssl_ca_certs=str(self._authority),
+        )  # fmt: skip  # a call in few lines
+
 
 @pytest.fixture
-def cluster(program, tmp_path):
-    """A master, a replica and a Sentinel."""
+def cluster(request, program, tmp_path):
+    """A master, a replica and a Sentinel. With `encrypted` as its parameter they take TLS only."""
     password, (first, second, sentinel) = secrets.token_hex(16), (free_port() for _number in range(3))
-    common = f'bind 127.0.0.1\ndir {tmp_path}\nrequirepass {password}\nmasterauth {password}\nsave ""\nappendonly no\n'
+    authority = Authority(tmp_path) if getattr(request, "param", "") == "encrypted" else None
+    listens_at = _PLAIN
+    if authority is not None:
+        listens_at = _ENCRYPTED.replace("{certificate}", f"{authority.file()}")
+        listens_at = listens_at.replace("{authority}", str(authority.path))
+    common = f'dir {tmp_path}\nrequirepass {password}\nmasterauth {password}\nsave ""\nappendonly no\n'
     with ExitStack() as stack:
         servers = {
             port: stack.enter_context(
@@ -92,24 +135,25 @@ def cluster(program, tmp_path):
                     program("redis-server"),
                     tmp_path,
                     port,
-                    settings=f"port {port}\n{common}repl-diskless-sync-delay 0\n{follows}",
+                    settings=f"{listens_at.format(port=port)}{common}repl-diskless-sync-delay 0\n{follows}",
                 )
             )
             for port, follows in ((first, ""), (second, f"replicaof 127.0.0.1 {first}\n"))
         }
-        settings = _SENTINEL.format(port=sentinel, folder=tmp_path, master=_MASTER, of=first, password=password)
+        settings = listens_at.format(port=sentinel)
+        settings += _SENTINEL.format(folder=tmp_path, master=_MASTER, of=first, password=password)
         stack.enter_context(_redis(program("redis-server"), tmp_path, sentinel, "--sentinel", settings=settings))
-        cluster = _Cluster(servers, sentinel, password)
+        cluster = _Cluster(servers, sentinel, password, authority.path if authority else None)
         until(cluster.is_complete, what="Sentinel knows the replica")
         yield cluster
 
 
 @pytest.fixture
-def start(processes):
+def start(processes, cluster):
     """Starts a web server, two workers and beat with this REDIS_URL: all of them, the web server first."""
 
     def do(url):
-        environment = {**embedded.environment(), "REDIS_URL": url}
+        environment = {**embedded.environment(), "REDIS_URL": url, **cluster.variables}
         web = processes.start_web(**environment)
         workers = [processes.start("worker", module=_WORKER, **environment) for _number in range(2)]
         return [web, *workers, processes.start("beat", **environment)]
@@ -118,9 +162,11 @@ def start(processes):
 
 
 # Fails if a client stays with a server that is a replica: `new_redis` of common/connections.py, the setting
-# CELERY_BROKER_URL.
+# CELERY_BROKER_URL. Fails if a client of the encrypted ones sends plain text: `Sentinels.tls`, CELERY_BROKER_USE_SSL.
 @pytest.mark.ci
-@pytest.mark.parametrize("fault", ["fail_over", "kill_master"])
+@pytest.mark.parametrize(
+    ("cluster", "fault"), [("encrypted", "fail_over"), ("plain", "kill_master")], indirect=["cluster"]
+)
 def test_sentinel_makes_another_server_the_master(start, cluster, callers, shop, endpoint, fault):
     running = start(cluster.url)
     with Traffic(callers, [running[0].base], per_second=20) as traffic:
@@ -132,10 +178,25 @@ def test_sentinel_makes_another_server_the_master(start, cluster, callers, shop,
     _check(f"Redis under Sentinel, {fault}", running, traffic, shop, endpoint, resumed)
 
 
+# Fails if a client waits for a server that is silent: `health_check_interval` in CELERY_BROKER_TRANSPORT_OPTIONS.
+def test_the_master_is_frozen_for_a_while(start, cluster, callers, shop, endpoint):
+    running = start(cluster.url)
+    with Traffic(callers, [running[0].base], per_second=20) as traffic:
+        until(lambda: len(endpoint.receipts) > 20, what="20 events received")
+        before = cluster.master
+        cluster.freeze_master()
+        until(lambda: cluster.master != before, what="another master")
+        resumed = _until_events_come(endpoint)
+        cluster.resume_replica()
+        again = _until_events_come(endpoint)
+    _check("Master of Redis frozen", running, traffic, shop, endpoint, max(resumed, again))
+
+
 # Fails if the answer of a replica ends a worker: CELERY_BROKER_CHANNEL_ERROR_RETRY.
 @pytest.mark.ci
+@pytest.mark.parametrize("cluster", ["encrypted"], indirect=True)
 def test_the_server_is_a_replica_for_a_while(start, cluster, callers, shop, endpoint):
-    running, server = start(cluster.url_of_master), Redis.from_url(cluster.url_of_master, socket_timeout=5)
+    running, server = start(cluster.url_of_master), cluster.client_of_master()
     with Traffic(callers, [running[0].base], per_second=20) as traffic:
         until(lambda: len(endpoint.receipts) > 20, what="20 events received")
         server.replicaof("127.0.0.1", cluster.replica)
