@@ -60,7 +60,6 @@ OTHERS: dict[str, str] = {
     "delivery/models/delivery.py:_whole": _ONE_ROW,
     "delivery/models/driver.py:DriverDevice.may_send": _ONE_ROW,
     "delivery/places/*": _SUBJECT,
-    "delivery/receivers/actions.py:find": _ONE_ROW,
     "delivery/receivers/actions.py:note": _LOCKED,
     "delivery/receivers/stop_state.py:*": _ONE_ROW,
     "delivery/reports.py:_STOPS": _ONE_ROW,
