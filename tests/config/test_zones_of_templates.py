@@ -22,7 +22,7 @@ OF_PLACE = {
     "admin/delivery/delivery/history.html", "admin/delivery/delivery/summary.html", "driver_app/duty_spans.html",
     "panel/arrival.html",
     "panel/board_card.html", "panel/board_stop.html", "panel/delivery_history.html", "panel/delivery_now.html",
-    "panel/delivery_summary.html", "panel/draft.html", "panel/driver.html", "panel/seller_draft.html",
+    "panel/delivery_summary.html", "panel/draft.html", "panel/draft_people.html", "panel/driver.html", "panel/seller_draft.html",
     "panel/event.html", "panel/photos.html", "panel/pin_state.html", "panel/receipt.html", "panel/request_price.html",
     "panel/seller_invoice.html", "panel/seller_invoices.html", "panel/seller_manifest.html",
     "panel/seller_manifests.html", "panel/seller_order.html", "panel/seller_orders.html", "panel/stop.html",
