@@ -162,6 +162,7 @@ _GROUPS: list[tuple[Any, list[type[Model]]]] = [
 ]
 # Where the model's own name is not the one for people.
 _NAMES: dict[type[Model], Any] = {
+    Integrator: _("Accounts"),
     Authenticator: _("Two-step verification"),
     AuditEntry: _("Activity"),
     Transition: _("Movements"),

@@ -558,8 +558,8 @@ class UnknownOrderForm(IntegrationError):
 
     code = "unknown_form"
     status = 422
-    message = "Este corpo não é um pedido como a %(platform)s o envia. Falta: %(missing)s"
-    example = "Este corpo não é um pedido como a Yampi o envia. Falta: resource.id"
+    message = "Este corpo não é um pedido no formato de %(platform)s. Falta: %(missing)s"
+    example = "Este corpo não é um pedido no formato de Yampi. Falta: resource.id"
 
 
 class TooManyConnections(IntegrationError):

@@ -71,11 +71,16 @@ def is_signed(connection: ShopConnection, *, body: bytes, signature: str) -> boo
 
 @dataclass(frozen=True)
 class Receptions:
-    """The receptions of an area. `unknown_form`: raised for what is no order, with `platform` and `missing`."""
+    """The receptions of an area.
+
+    `unknown_form`: raised for what is no order, with `platform` and `missing`. `no_object`: what is missing of a body
+    that is not JSON.
+    """
 
     model: type[ShopReception]
     drafts: Drafts[Any, Any]
     unknown_form: type[DomainError]
+    no_object: str
 
     def receive(self, *, connection: Any, body: bytes, at: datetime, place: Any = None) -> Outcome:
         """Take the order in a body whose signature is right, and record what has become of it.
@@ -90,7 +95,7 @@ class Receptions:
             refused = Outcome(Result.REFUSED, Reason.UNKNOWN_FORM)
             self._record(connection, refused, at=at, about=missing, is_trial=is_trial)
             platform = connection.get_platform_display()
-            raise self.unknown_form(platform=platform, missing=missing or "a JSON object") from error
+            raise self.unknown_form(platform=platform, missing=missing or self.no_object) from error
         if is_trial:
             latitude, longitude = place
             address = replace(order.address, latitude=latitude, longitude=longitude)

@@ -308,7 +308,11 @@ class DeliveryAdmin(LargeTable, Unchangeable, ModelAdmin):
         if delivery := kwargs.get("obj"):
             context |= {"state": self.progress(delivery), "contents": contents(delivery.packages)}
             context |= {"address": in_one_line(delivery.address), "coordinates": coordinates(delivery)}
-            context |= {"goods": _goods(delivery), "may_dispatch": self.has_dispatch_permission(request)}
+            context |= {
+                "page_name": delivery.order_names(),
+                "goods": _goods(delivery),
+                "may_dispatch": self.has_dispatch_permission(request),
+            }
             context |= _stops(delivery)
             for model, shown in ((Transition, _history), (WebhookEvent, _events)):
                 if request.user.has_perm(f"delivery.view_{model._meta.model_name}"):

@@ -17,7 +17,7 @@ from delivery.connections.models import Connection, Draft, Reception
 from delivery.errors import ConnectionNotFound, InvalidSecret, InvalidSignature, TooManyConnections, UnknownOrderForm
 from delivery.models import AuditAction, AuditEntry, Integrator, PickupPoint, VehicleType
 
-_RECEPTIONS = Receptions(Reception, drafts.DRAFTS, UnknownOrderForm)
+_RECEPTIONS = Receptions(Reception, drafts.DRAFTS, UnknownOrderForm, "a JSON object")
 receive = _RECEPTIONS.receive
 
 
@@ -135,7 +135,5 @@ def check_signature(connection: Connection, *, body: bytes, signature: str) -> N
 def try_out(*, connection: Connection, at: datetime) -> Outcome:
     """Receive an order of an invented customer at the pickup point. Raises AccountSuspended."""
     connection.integrator.check_active()
-    point = connection.pickup.point if connection.pickup else None
-    return _RECEPTIONS.try_out(
-        connection=connection, at=at, place=(point.latitude, point.longitude) if point else (None, None)
-    )
+    place = connection.pickup.point if connection.pickup else (None, None)
+    return _RECEPTIONS.try_out(connection=connection, at=at, place=place)

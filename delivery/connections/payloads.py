@@ -20,6 +20,7 @@ from delivery.payload import DeliveryRequest, Options, Package, Place
 
 MOST_PACKAGES = 200  # as the API takes
 _GRAMS = 1000
+_IN_BRAZIL = str.maketrans(",.", ".,")  # the signs of amounts
 _LARGEST = 1_000_000_000  # as the API takes
 PLACE = ("latitude", "longitude")
 _SIDES = ("width", "height", "length")
@@ -46,9 +47,16 @@ def dropoff(order: ShopOrder) -> Body:
                 "latitude": address.latitude,
                 "longitude": address.longitude,
             },
-            "instructions": order.note[:LONGEST_INSTRUCTIONS],
+            "instructions": _instructions(order),
         }
     )
+
+
+def _instructions(order: ShopOrder) -> str:
+    """The customer's note, after what drivers have to ask for. In Portuguese, as what drivers are told by shops is."""
+    amount = f"{order.total:,.2f}".translate(_IN_BRAZIL)
+    due = f"Receber na entrega: R$ {amount}." if order.pays_at_door else ""
+    return " ".join(filter(None, (due, order.note)))[:LONGEST_INSTRUCTIONS]
 
 
 def packages(order: ShopOrder) -> list[Body]:

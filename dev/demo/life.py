@@ -1,7 +1,8 @@
 """The demo goes on while `make run` runs: its invented drivers ride and deliver, and new deliveries are requested.
 
 Moved are only deliveries that the demo has requested, by drivers of the demo who are on duty and have no phone of their
-own. People can move the same routes: each step begins with what is in the database.
+own. People can move the same routes: each step begins with what is in the database. Nothing goes on while the
+account has a webhook URL, to which events of invented deliveries would be sent.
 """
 
 from contextlib import suppress
@@ -69,7 +70,7 @@ class Life:
     def step(self, *, at: datetime) -> int:
         """Move everything to where it is at `at`. Returns after how many seconds the next step follows."""
         shop = Integrator.objects.filter(name=data.SHOP).order_by("pk").first()
-        if shop is None:
+        if shop is None or _has_url(shop):
             return UNWATCHED
         team = _team(at)
         pages = [page_updates.board(Environment.LIVE), page_updates.account(shop.pk, Environment.LIVE)]
@@ -123,6 +124,10 @@ def _move(route: Delivery, *, at: datetime) -> Delivery:
     point = route.next_place.label if name in ("deliver", "fail") else ""
     fields = {"point": point, "code": "ABSENT", "reason": ""}
     return moves.perform(name, delivery=route, fields=fields, by=day.BY, at=at)
+
+
+def _has_url(shop: Integrator) -> bool:
+    return shop.endpoints.filter(environment=Environment.LIVE).exclude(url="").exists()
 
 
 def _team(at: datetime) -> list[Driver]:

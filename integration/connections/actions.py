@@ -19,7 +19,7 @@ from integration.errors import ConnectionNotFound, InvalidSecret, InvalidSignatu
 from integration.models import Company, Seller
 
 _log = logging.getLogger(__name__)
-_RECEPTIONS = Receptions(Reception, drafts.DRAFTS, UnknownOrderForm)
+_RECEPTIONS = Receptions(Reception, drafts.DRAFTS, UnknownOrderForm, "um objeto JSON")
 receive = _RECEPTIONS.receive
 
 

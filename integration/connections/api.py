@@ -46,8 +46,9 @@ class ShopOrder(TypedDict):
 
     `missing` has the codes of what keeps it from being made: `missing_name`, `missing_zipcode`, `missing_street`,
     `missing_number`, `missing_neighborhood`, `missing_city`, `missing_state`, `test_order` (of the shop, in
-    production), or the code of the error with which create-order would be answered. `price` is the freight in BRL, null
-    without one. `orderId` is null until the order is made. `payload` is null once it was anonymised.
+    production), `pays_at_door` (people decide, because carriers do not ask for money), or the code of the error with
+    which create-order would be answered. `price` is the freight in BRL, null without one. `orderId` is null until the
+    order is made. `payload` is null once it was anonymised.
     """
 
     draftId: Uuid

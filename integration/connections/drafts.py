@@ -21,7 +21,7 @@ from common.shops.order import ShopOrder
 from integration.actions import orders
 from integration.actions.orders import Freight, NewOrder
 from integration.connections import payloads
-from integration.connections.models import TEST_ORDER, Connection, Draft
+from integration.connections.models import PAYS_AT_DOOR, TEST_ORDER, Connection, Draft
 from integration.errors import (
     AccountSuspended,
     DraftChanged,
@@ -47,17 +47,18 @@ class _Drafts(Drafts[Connection, Draft]):
 
     def fill(self, draft: Draft, connection: Connection, order: ShopOrder, at: datetime) -> None:
         before, draft.payload = draft.payload, payloads.body_of(order, connection)
+        draft.pays_at_door = order.pays_at_door
         if draft.payload != before:
             self._look(draft, connection)
         else:
-            draft.missing = _missing(draft)  # what refused it may have passed
+            draft.missing = _reasons(draft)  # what refused it may have passed
 
     def look_again(self, draft: Draft, at: datetime) -> None:
         self._look(draft, draft.connection)
 
     def _look(self, draft: Draft, connection: Connection) -> None:
         describe(draft, draft.payload)
-        draft.missing, draft.price = _missing(draft), None
+        draft.missing, draft.price = _reasons(draft), None
         if connection.company and not payloads.missing_of(draft.payload):
             found = orders.freight_of(payloads.new_order(draft.payload), connection.company.postcode)
             draft.price = found.reais if isinstance(found, Price) else None
@@ -110,6 +111,11 @@ def describe(draft: Draft, body: Body) -> None:
 def _missing(draft: Draft) -> list[str]:
     is_refused = draft.is_test and draft.environment == Environment.LIVE
     return [*([TEST_ORDER] if is_refused else []), *payloads.missing_of(draft.payload)]
+
+
+def _reasons(draft: Draft) -> list[str]:
+    """Why it is not made by itself."""
+    return [*_missing(draft), *([PAYS_AT_DOOR] if draft.pays_at_door else [])]
 
 
 def _by(connection: Connection) -> str:

@@ -22,9 +22,9 @@ from integration.models import Company, Order, Seller
 
 DEFAULT_DIMENSIONS = "20x15x10,1"
 _LONGEST_DIMENSIONS = 40
-TEST_ORDER = "test_order"
-# What may pass by itself, so that the order can be tried again as it is.
-_PASSING = frozenset(("account_suspended", "too_many_simulations"))
+TEST_ORDER, PAYS_AT_DOOR = "test_order", "pays_at_door"
+# What may pass by itself or is for people to say, so that they can make the order as it is.
+_PASSING = frozenset(("account_suspended", "too_many_simulations", PAYS_AT_DOOR))
 
 
 class Connection(ShopConnection):
@@ -70,12 +70,14 @@ class Draft(ShopDraft):
     """An order of a shop that becomes an order. The unique constraint allows one for each order of the platform.
 
     `payload`: as the API takes an order, as far as it is known. `price`: its freight in reais; None without one.
+    `pays_at_door`: carriers do not ask for the money, so that people decide about it.
     """
 
     connection = models.ForeignKey(Connection, on_delete=models.CASCADE, related_name="drafts", db_index=False)
     # That of the connection, for the lists.
     seller = models.ForeignKey(Seller, on_delete=models.CASCADE, related_name="+", db_index=False)
     price = models.DecimalField(_("freight"), max_digits=12, decimal_places=2, null=True)
+    pays_at_door = models.BooleanField(default=False, db_default=False)
     made = models.OneToOneField(Order, null=True, on_delete=models.CASCADE, related_name="+")
     receiver_document = personal(models.CharField(max_length=255, blank=True))
 

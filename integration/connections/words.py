@@ -3,7 +3,7 @@
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from integration.connections.models import TEST_ORDER
+from integration.connections.models import PAYS_AT_DOOR, TEST_ORDER
 
 _MISSING = {
     "missing_name": _("The receiver's name is missing."),
@@ -14,6 +14,7 @@ _MISSING = {
     "missing_city": _("The city is missing."),
     "missing_state": _("The state is missing."),
     TEST_ORDER: _("It is a test order, which is not created in production."),
+    PAYS_AT_DOOR: _("It is to be paid at the door, which carriers do not ask for. Create it if it is paid otherwise."),
     "company_not_found": _("The connection has no company."),
     "duplicate_order": _("You have an order with this number already."),
     "account_suspended": _("The account is suspended."),

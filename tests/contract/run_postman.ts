@@ -23,7 +23,7 @@ const SCENARIO = [
 const LAST = "Cancel an order";
 
 // Addresses that come with an answer or a page, and are called without a token: a photo's, and a connected shop's.
-const OTHER_ADDRESSES = ["Read a photo", "Post an order of a connected shop"];
+const OTHER_ADDRESSES = ["Read a photo", "Post an order of a connected shop", "Post an order of a seller's connected shop"];
 // The example of a request has neither the mode, the policy nor the window that these need.
 const OF_OTHER_REQUESTS = ["Offer a scheduled delivery now", "Collect at a point of a delivery in mode REVERSE", "Say what follows a first failure"];
 

@@ -292,11 +292,15 @@ class Requests:
             return {"orderIds": ["A-4" if route.endswith("remove") else "A-1"]}
         status = "delivered" if "sellers/" in route else "FAILED"
         bodies: dict[str, Callable[[], Any]] = {
+            "sellers/<int:seller>/<environment:environment>/connections/": lambda: {
+                "platform": "SHOPIFY", "name": "New name", "service": "base",
+                "company": values["seller_row"]["seller"].companies.get().document,
+                "length": "1", "width": "1", "height": "1", "weight": "1",
+                "secret": "theirs",  # pragma: allowlist secret
+            },
             "/connections/": lambda: {
                 "platform": "SHOPIFY", "name": "New name", "pickup": str(values["pickup"]), "contact_phone": "1",
                 "vehicle_type": "MOTORCYCLE", "secret": "theirs",  # pragma: allowlist secret
-                "company": values["seller_row"]["seller"].companies.get().document, "service": "base",
-                "length": "1", "width": "1", "height": "1", "weight": "1",
             },
             "shop-orders/": lambda: {
                 "price": str(values["price"]), "order": f"{values['shop_order']}:{values['price']}",

@@ -34,6 +34,7 @@ NOT_CALLED = {
     "messages": _NO_OBJECTS,
     "migrate": _NO_OBJECTS,
     "openapi": _NO_OBJECTS,
+    "play_demo": "moves the demo; tests/dev/test_demo_life.py",
     "reencrypt_credentials": _NO_OBJECTS,
     "seed_demo": _NO_OBJECTS,
     "vapid_key": _NO_OBJECTS,

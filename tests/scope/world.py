@@ -292,7 +292,7 @@ class World:
         made: dict[str, Any] = {"platform": Platform.WOOCOMMERCE, "settings": settings, "by": BY, "at": self.now}
         connection, _secret = actions.connect(integrator=integrator, environment=environment, **made)
         body = json.dumps(order(1)).encode()
-        actions.receive(connection=connection, body=body, at=self.now, place=(None, None))
+        actions.receive(connection=connection, body=body, at=self.now, place=settings.pickup.point)
         found = Draft.objects.filter(connection=connection)
         found.update(is_test=False)
         drafts.check(found.get())

@@ -119,7 +119,7 @@ class TestAPost:
 
     @pytest.mark.parametrize(
         ("body", "missing"),
-        [(b'{"id": 1}', "line_items"), (b"[]", "a JSON object"), (b"", "a JSON object"), (b"\xff", "a JSON object")],
+        [(b'{"id": 1}', "line_items"), (b"[]", "JSON"), (b"", "JSON"), (b"\xff", "JSON")],
     )
     def test_of_something_else_says_what_is_missing(self, area, body, missing):
         connection = area.shop()

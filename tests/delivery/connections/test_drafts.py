@@ -141,6 +141,19 @@ class TestADraft:
             request(draft)
         assert not Delivery.objects.exists()
 
+    @pytest.mark.parametrize(
+        ("note", "instructions"),
+        [
+            ("Deixar na portaria", "Receber na entrega: R$ 1.234,50. Deixar na portaria"),
+            ("", "Receber na entrega: R$ 1.234,50."),
+            ("x" * 600, f"Receber na entrega: R$ 1.234,50. {'x' * 467}"),
+        ],
+    )
+    def test_says_what_is_to_be_paid_at_the_door(self, note, instructions):
+        draft = received(checked=False, payment_method="cod", total="1234.50", customer_note=note)
+
+        assert draft.dropoff["instructions"] == instructions
+
     @pytest.mark.parametrize("case", ["outside_service_area", "price_unavailable", "pickup_not_linked"])
     def test_has_the_code_of_the_refusal(self, settings, case):
         connection = shop()

@@ -9,6 +9,7 @@ import pytest
 from django.conf import settings
 
 from delivery.drivers import shell
+from delivery.lifecycle import FailureCode
 from tests.delivery.drivers.phones import phone
 
 FOLDER = settings.BASE_DIR / "delivery" / "static" / "driver_app"
@@ -39,6 +40,13 @@ class TestShell:
         modules = {f"{folder.name}/{path.name}" for folder in (FOLDER, COMMON) for path in folder.glob("*.js")}
         preloaded = set(re.findall(r'modulepreload" href="/static/([^"]+)"', page))
         assert preloaded == modules - {"driver_app/worker.js", "offline/worker.js"}
+
+    def test_shows_five_reasons_of_a_failure_and_unfolds_the_others(self, client):
+        first, others = client.get("/driver/").content.decode().split('<details class="others">')
+
+        shown, folded = (re.findall(r'name="code" value="(\w+)"', part) for part in (first, others))
+        assert shown == ["ABSENT", "REFUSED", "ADDRESS_NOT_FOUND", "ADDRESS_INCOMPLETE", "CLOSED"]
+        assert {*shown, *folded} == {*FailureCode}
 
     @pytest.mark.parametrize(
         ("language", "heading"), [("en", "You are off duty"), ("pt-br", "Você está fora de serviço")]

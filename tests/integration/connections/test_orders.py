@@ -139,6 +139,13 @@ class TestAPaidOrder:
         with pytest.raises(DraftIncomplete):
             make(Draft.objects.get(connection=live))
 
+    def test_that_is_paid_at_the_door_waits_for_people(self):
+        draft = received(number=7, payment_method="cod")
+
+        assert (draft.status, draft.missing, draft.is_ready) == ("open", ["pays_at_door"], True)
+        assert post(draft.connection, order(7, payment_method="cod")).json()["result"] == "updated"
+        assert make(read(draft))[0].code == "7"
+
     def test_is_made_as_soon_as_the_shop_says_what_was_missing(self):
         draft = received(number=7, **WITHOUT_NUMBER)
 
