@@ -190,6 +190,7 @@ class Drafts(Generic[Connection, Draft]):
 
     def open_(self, draft: Draft) -> None:
         draft.status, draft.ended_at, draft.shop_cancelled_at, draft.forgotten_at = DraftStatus.OPEN, None, None, None
+        draft.dropped_by = ""
 
     # What people do.
 
@@ -199,18 +200,19 @@ class Drafts(Generic[Connection, Draft]):
         return rows.select_related(*self.related).get(pk=draft.pk)
 
     @transaction.atomic
-    def drop(self, *, draft: Draft, at: datetime) -> Draft:
+    def drop(self, *, draft: Draft, by: str, at: datetime) -> Draft:
         """Make nothing of it. Does nothing with one that is dropped already. Raises `ended` once something was made."""
         locked = self.lock(draft)
         if locked.status == DraftStatus.REQUESTED:
             raise self.ended
         if locked.is_open:
             self.end(locked, DraftStatus.DROPPED, at)
+            locked.dropped_by = by
             locked.save()
         return locked
 
     @transaction.atomic
-    def take_back(self, *, draft: Draft, at: datetime) -> Draft:
+    def take_back(self, *, draft: Draft, by: str, at: datetime) -> Draft:
         """Open a dropped draft again. Raises `ended` once something was made of it, or it was forgotten."""
         locked = self.lock(draft)
         if locked.status == DraftStatus.REQUESTED or not locked.payload:
@@ -218,6 +220,7 @@ class Drafts(Generic[Connection, Draft]):
         if not locked.is_open:
             self.open_(locked)
             locked.automatic = False
+            locked.edited_by, locked.edited_at = by, at
             self.look_again(locked, at)
             locked.save()
             self.settle(locked, Result.UPDATED, at)

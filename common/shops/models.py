@@ -86,7 +86,8 @@ class ShopDraft(models.Model):
     """An order of a shop on its way to what the area makes of it. There is one for each order of the platform.
 
     `payload`: as the area's API takes it, as far as it is known. `missing`: codes of what keeps it from being made.
-    `automatic`: it is made without a click. `revision`: counts its changes.
+    `automatic`: it is made without a click. `revision`: counts its changes. `edited_by`: who changed it last, or took
+    it back; `dropped_by`: who dropped it, if that was not the shop.
     """
 
     id = IdField(primary_key=True, default=new_id, editable=False)
@@ -102,6 +103,9 @@ class ShopDraft(models.Model):
     automatic = models.BooleanField(default=False)
     is_test = models.BooleanField(default=False)  # of the shop: in production nothing is made of it
     revision = models.PositiveIntegerField(default=0)
+    edited_by = personal(models.CharField(max_length=200, blank=True, db_default=""))
+    edited_at = models.DateTimeField(null=True)
+    dropped_by = personal(models.CharField(max_length=200, blank=True, db_default=""))
     created_at = models.DateTimeField(_("received"))
     ended_at = models.DateTimeField(null=True)
     forgotten_at = models.DateTimeField(null=True)

@@ -117,7 +117,7 @@ def pickup_of(connection: Connection) -> dict[str, Any]:
 # What people do.
 
 
-def edit(*, draft: Draft, dropoff: dict[str, Any], at: datetime) -> Draft:
+def edit(*, draft: Draft, dropoff: dict[str, Any], by: str, at: datetime) -> Draft:
     """Change the drop-off of an open draft, as `dropoffs` of the API has it. Raises DraftEnded.
 
     It is no longer requested by itself: who has changed it sees its price first.
@@ -133,6 +133,7 @@ def edit(*, draft: Draft, dropoff: dict[str, Any], at: datetime) -> Draft:
             return locked
         locked.payload = {**locked.payload, "dropoffs": [dropoff]}
         locked.automatic = False
+        locked.edited_by, locked.edited_at = by, at
         DRAFTS.look_again(locked, at)
         locked.save()
     return locked

@@ -20,6 +20,7 @@ from rest_framework.test import APIClient
 
 from common.api.openapi import DAY
 from panel.guide.description import FILE
+from tests.cases import in_turn
 from tests.cost.test_bodies import BODIES, body_of, body_with
 from tests.endpoints import ENDPOINTS, Endpoint
 
@@ -298,7 +299,7 @@ def client_for(headers_for):
     return make
 
 
-@pytest.mark.parametrize("endpoint", OF_BODIES.values(), ids=str)
+@in_turn("endpoint", OF_BODIES.values())
 def test_a_field_of_a_body_is_taken_as_it_is_or_named(endpoint, client_for, address_of):
     client, address, path, found = client_for(endpoint), address_of(endpoint.path), endpoint.path, {}
     where, moved = SHOWN.get(path, ("", {}))
@@ -325,7 +326,7 @@ def test_a_field_of_a_body_is_taken_as_it_is_or_named(endpoint, client_for, addr
     assert found == {}
 
 
-@pytest.mark.parametrize("endpoint", WITH_QUERY, ids=str)
+@in_turn("endpoint", WITH_QUERY)
 def test_a_parameter_of_a_query_is_taken_or_named(endpoint, client_for, address_of):
     client, address = client_for(endpoint), address_of(endpoint.path)
     parameters = {each["name"]: each["schema"] for each in asked(endpoint)["parameters"] if each["in"] == "query"}

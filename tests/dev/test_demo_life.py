@@ -110,7 +110,9 @@ class TestLife:
         live_for(a_life, since=began + MINUTE, minutes=16)
 
         assert list(own.transitions.values_list("trigger", flat=True)).count("collect") == 1
-        assert Delivery.objects.get(pk=own.pk).closed_at is not None
+        closed_at = Delivery.objects.get(pk=own.pk).closed_at
+        assert closed_at is not None
+        assert closed_at > began + 3 * MINUTE  # after the whole way from A
 
     def test_leaves_alone_what_is_not_the_demos_and_drivers_with_a_phone(self, began, watched):
         """Its account's own requests, other drivers, and the driver whom somebody is on a phone."""

@@ -105,7 +105,7 @@ class DraftPage(DraftView):
         if not found.payload or not form.is_valid():
             return self.show(found, form, status=422)
         try:
-            drafts.edit(draft=found, dropoff=form.dropoff(found.dropoff), at=clock.now())
+            drafts.edit(draft=found, dropoff=form.dropoff(found.dropoff), by=self.actor, at=clock.now())
         except DraftEnded as error:
             messages.error(request, refusal(error))
             return self.back(found)
@@ -147,7 +147,7 @@ class Drop(DraftView):
     def post(self, request: HttpRequest, shop_order: UUID) -> HttpResponse:
         found = self.found(shop_order)
         try:
-            drafts.drop(draft=found, at=clock.now())
+            drafts.drop(draft=found, by=self.actor, at=clock.now())
         except DraftEnded as error:
             messages.error(request, refusal(error))
             return self.back(found)
@@ -161,7 +161,7 @@ class TakeBack(DraftView):
     def post(self, request: HttpRequest, shop_order: UUID) -> HttpResponse:
         found = self.found(shop_order)
         try:
-            drafts.take_back(draft=found, at=clock.now())
+            drafts.take_back(draft=found, by=self.actor, at=clock.now())
         except DraftEnded as error:
             messages.error(request, refusal(error))
         return self.back(found)

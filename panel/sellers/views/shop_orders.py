@@ -194,7 +194,7 @@ class Drop(DraftView):
     def post(self, request: HttpRequest, shop_order: UUID) -> HttpResponse:
         found = self.found(shop_order)
         try:
-            drafts.drop(draft=found, at=clock.now())
+            drafts.drop(draft=found, by=actor(request), at=clock.now())
         except DraftEnded as error:
             messages.error(request, order_forms.refusal(error))
             return self.back(found)
@@ -208,7 +208,7 @@ class TakeBack(DraftView):
     def post(self, request: HttpRequest, shop_order: UUID) -> HttpResponse:
         found = self.found(shop_order)
         try:
-            drafts.take_back(draft=found, at=clock.now())
+            drafts.take_back(draft=found, by=actor(request), at=clock.now())
         except DraftEnded as error:
             messages.error(request, order_forms.refusal(error))
         return self.back(found)

@@ -275,7 +275,7 @@ def order_in_shop() -> None:
     place = {**person, "address_1": "Travessa Jabuticabeira", "address_2": "Bloco Ximbica", "number": ""}
     for shop, drafts in ((connected(), of_deliveries), (seller_shops.shop(), of_orders)):
         post(shop, shop_order(1, billing=place, shipping=place))
-        drafts.drop(draft=drafts.DRAFTS.model.objects.get(), at=timezone.now())
+        drafts.drop(draft=drafts.DRAFTS.model.objects.get(), by="user ana", at=timezone.now())
 
 
 @pytest.fixture

@@ -338,7 +338,7 @@ class TestOrderOfAShop:
         for number in (1, 2):
             post(connection, order(number, **WITHOUT_NUMBER))
         ended, left = drafts.order_by("order_id")
-        of_area.drop(draft=ended, at=timezone.now())
+        of_area.drop(draft=ended, by="user ana", at=timezone.now())
 
         exported = export_of(**who)["ordersOfShops"]
         request = ask(**who)
@@ -351,7 +351,7 @@ class TestOrderOfAShop:
         assert getattr(ended, "receiver_document", "") == ""
         left.refresh_from_db()
         assert left.payload
-        of_area.drop(draft=left, at=timezone.now())
+        of_area.drop(draft=left, by="user ana", at=timezone.now())
         finish_person_requests()
         request.refresh_from_db()
         assert (request.drafts, request.finished_at is not None) == (2, True)

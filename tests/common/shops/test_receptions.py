@@ -221,7 +221,7 @@ class TestAnOrder:
     def test_that_people_have_dropped_stays_dropped(self, area):
         connection = area.shop()
         post(connection, area.waiting(7))
-        area.drops(draft=area.draft(), at=NOW())
+        area.drops(draft=area.draft(), by=BY, at=NOW())
 
         assert outcome(post(connection, area.waiting(7, date_modified_gmt="2026-11-21T14:00:00"))) == (
             "ignored",

@@ -92,7 +92,7 @@ class TestADraft:
         draft = Draft.objects.get()
         (dropoff,) = draft.payload["dropoffs"]
         number = {**dropoff, "address": {**dropoff["address"], "number": "512", "latitude": -23.5, "longitude": -46.6}}
-        drafts.edit(draft=draft, dropoff=number, at=NOW())
+        drafts.edit(draft=draft, dropoff=number, by=BY, at=NOW())
 
         post(connection, order(7, customer_note="No jardim"))
         kept = Draft.objects.get().payload["dropoffs"][0]
@@ -183,7 +183,7 @@ class TestADraft:
         (dropoff,) = draft.payload["dropoffs"]
         elsewhere = {**dropoff, "address": {**dropoff["address"], "number": "501"}}
 
-        drafts.edit(draft=draft, dropoff=elsewhere, at=NOW())
+        drafts.edit(draft=draft, dropoff=elsewhere, by=BY, at=NOW())
 
         changed = read(draft)
         assert (changed.price, payloads.point_of(changed.payload["dropoffs"][0])) == (None, None)
@@ -195,7 +195,7 @@ class TestADraft:
         draft = received()
         there = payloads.at_place(draft.payload["dropoffs"][0], NEAR)
 
-        drafts.edit(draft=draft, dropoff=there, at=NOW())
+        drafts.edit(draft=draft, dropoff=there, by=BY, at=NOW())
         drafts.check_due()
 
         assert payloads.point_of(read(draft).payload["dropoffs"][0]) == NEAR
@@ -257,12 +257,12 @@ class TestARequest:
 
     def test_of_a_dropped_draft_is_refused_until_it_is_taken_back(self):
         draft = received()
-        drafts.drop(draft=draft, at=NOW())
+        drafts.drop(draft=draft, by=BY, at=NOW())
 
         with pytest.raises(DraftEnded):
             request(read(draft))
 
-        drafts.take_back(draft=draft, at=NOW())
+        drafts.take_back(draft=draft, by=BY, at=NOW())
         drafts.check_due()
         assert request(read(draft))[0].pk == read(draft).delivery_id
 
@@ -303,7 +303,9 @@ class TestAnAutomaticConnection:
         draft = received(shop(automatic=True), **WITHOUT_NUMBER)
         (dropoff,) = draft.payload["dropoffs"]
 
-        drafts.edit(draft=draft, dropoff={**dropoff, "address": {**dropoff["address"], "number": "500"}}, at=NOW())
+        drafts.edit(
+            draft=draft, dropoff={**dropoff, "address": {**dropoff["address"], "number": "500"}}, by=BY, at=NOW()
+        )
         drafts.check_due()
 
         assert (read(draft).status, read(draft).missing, read(draft).price) == ("open", [], PRICE)
@@ -359,14 +361,14 @@ class TestAtTheSameTime:
     def test_a_request_and_another_end_are_one_after_the_other(self, change):
         draft = received()
 
-        _made, other = overlap(partial(request, draft), partial(change, draft=draft, at=NOW()))
+        _made, other = overlap(partial(request, draft), partial(change, draft=draft, by=BY, at=NOW()))
 
         assert isinstance(other, DraftEnded)
         assert read(draft).status == "requested"
 
     def test_a_request_is_not_changed_any_more(self):
         draft = received()
-        edit = partial(drafts.edit, draft=draft, dropoff=draft.payload["dropoffs"][0], at=NOW())
+        edit = partial(drafts.edit, draft=draft, dropoff=draft.payload["dropoffs"][0], by=BY, at=NOW())
 
         _made, other = overlap(partial(request, draft), edit)
 
@@ -403,7 +405,7 @@ class TestForgetting:
     def test_empties_what_ended_long_ago(self, settings):
         connection = shop()
         old, open_one = (received(connection, checked=False) for _number in range(2))
-        drafts.drop(draft=old, at=NOW() - timedelta(days=settings.FORGET_DELIVERY_DAYS + 1))
+        drafts.drop(draft=old, by=BY, at=NOW() - timedelta(days=settings.FORGET_DELIVERY_DAYS + 1))
 
         forget()
 
@@ -445,7 +447,7 @@ class TestTheListOfDrafts:
     def test_is_filtered_by_status_and_read_in_pages(self, api_of):
         connection = shop()
         made = [received(connection, checked=False) for _number in range(3)]
-        drafts.drop(draft=made[0], at=clock.now())
+        drafts.drop(draft=made[0], by=BY, at=clock.now())
         api = api_of(connection.integrator)
 
         first = api.get("/api/drafts?status=open&limit=1").json()

@@ -180,11 +180,11 @@ class TestPeople:
     def test_make_no_order_of_a_dropped_one_until_they_take_it_back(self):
         connection = shop()
         draft = received(connection, number=7, **WITHOUT_NUMBER)
-        drafts.drop(draft=draft, at=NOW())
+        drafts.drop(draft=draft, by=BY, at=NOW())
 
         with pytest.raises(DraftEnded):
             make(draft, payload=completed(draft))
-        drafts.take_back(draft=draft, at=NOW())
+        drafts.take_back(draft=draft, by=BY, at=NOW())
         again = post(connection, order(7)).json()
 
         assert again["result"] == "updated"  # it waits for the click of those who have had it in their hands
@@ -324,7 +324,7 @@ class TestTheListOfDrafts:
     def test_is_filtered_by_status_and_read_in_pages(self, seller_client):
         connection = shop()
         made = [received(connection, **WITHOUT_NUMBER) for _number in range(3)]
-        drafts.drop(draft=made[0], at=NOW())
+        drafts.drop(draft=made[0], by=BY, at=NOW())
         api = seller_client(connection.seller)
 
         first = api.get("/api/integration/drafts?status=open&limit=1").json()

@@ -284,8 +284,11 @@ class TestAssigningSeveral:
         ids = ",".join(str(each.pk) for each in chosen)
         return client.get(reverse("panel:board_assign"), {"ids": ids})
 
-    def test_recommends_each_driver_once(self, dispatcher, shop, django_assert_num_queries):
+    def test_recommends_each_driver_once_and_first_those_with_a_fresh_position(
+        self, dispatcher, shop, django_assert_num_queries
+    ):
         far, near = DriverFactory.create(name="Far", at_point=NEAR), DriverFactory.create(name="Near", at_point=NEARER)
+        silent = DriverFactory.create(name="Silent", at_point=PICKUP, at_point__age=3_600)
         DriverFactory.create(name="Unknown place")
         DriverFactory.create(name="By car", vehicle_type="CAR", at_point=PICKUP)
         DriverFactory.create(name="Too far", at_point=Point(PICKUP.latitude + 0.3, PICKUP.longitude))
@@ -297,7 +300,8 @@ class TestAssigningSeveral:
 
         listed = [(delivery.pk, [option.driver.pk for option in options]) for delivery, options in rows]
         unknown = Driver.objects.get(name="Unknown place").pk
-        assert listed == [(shop.delivery.pk, [near.pk, far.pk, unknown]), (second.pk, [far.pk, unknown])]
+        expected = [(shop.delivery.pk, [near.pk, far.pk, silent.pk]), (second.pk, [far.pk, silent.pk, unknown])]
+        assert listed == expected
 
     def test_refuses_what_is_no_id(self, dispatcher):
         assert dispatcher.get(reverse("panel:board_assign"), {"ids": "x"}).status_code == 400

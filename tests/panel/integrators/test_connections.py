@@ -208,9 +208,11 @@ class TestOrdersOfTheShop:
         draft = received(connection)
 
         member.post(url("draft_drop", draft.pk))
-        dropped = Draft.objects.get(pk=draft.pk).status
+        dropped, text = Draft.objects.get(pk=draft.pk).status, member.get(url("draft", draft.pk)).content.decode()
         member.post(url("draft_back", draft.pk))
 
+        assert "Dropped by member" in text
+        assert "Changed by member" in member.get(url("draft", draft.pk)).content.decode()
         assert (dropped, Draft.objects.get(pk=draft.pk).status) == ("dropped", "open")
 
     def test_that_the_shop_has_cancelled_have_the_fee_beside_the_button(self, member, url, connection):

@@ -213,10 +213,12 @@ class TestOrdersOfTheShop:
         draft = received(connection, **WITHOUT_NUMBER)
 
         member.post(url("seller_draft_drop", seller, draft.pk))
-        dropped = Draft.objects.get().status
-        assert 'name="to-name"' not in member.get(url("seller_draft", seller, draft.pk)).content.decode()
+        dropped, text = Draft.objects.get().status, member.get(url("seller_draft", seller, draft.pk)).content.decode()
         member.post(url("seller_draft_back", seller, draft.pk))
 
+        assert 'name="to-name"' not in text
+        assert "Dropped by member" in text
+        assert "Changed by member" in member.get(url("seller_draft", seller, draft.pk)).content.decode()
         assert (dropped, Draft.objects.get().status) == ("dropped", "open")
 
     def test_that_the_shop_has_cancelled_say_so(self, member, seller, connection):

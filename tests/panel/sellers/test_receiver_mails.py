@@ -1,4 +1,4 @@
-"""What the owners of a seller decide."""
+"""What the owners of a seller decide: e-mails to receivers."""
 
 from django.contrib.auth.models import User
 
