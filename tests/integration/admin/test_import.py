@@ -183,7 +183,7 @@ class TestFaults:
         many = text_of(upload(admin_client, NEW + LOCAL.format("a", "b", "c") * 100))
 
         assert few.count("Linha 2, ") == 3
-        assert many.count("Linha ") == 52  # three of the first line, one of each other
+        assert len(re.findall(r"Linha \d", many)) == 52  # three of the first line, one of each other
         assert "as primeiras 50 estão na lista." in many
 
     def test_of_the_file_as_a_whole_are_named(self, admin_client, tariff):
