@@ -270,7 +270,7 @@ OF_SELLERS = ("call", "connection", "draft", "event", "invitation", "membership"
 def address(route: str, world: dict[str, Any]) -> str:
     """The path of a route of the URL resolver, with something of `world` for each of its arguments."""
     named = dict(world)
-    if "panel/sellers/" in route:
+    if "panel/sellers/" in route or "api/integration/" in route:
         named.update({name: world[f"seller_{name}"] for name in OF_SELLERS})
     if "webhook/test/" in route:
         named["event"] = named["test"]

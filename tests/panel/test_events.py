@@ -74,7 +74,7 @@ class TestList:
     def test_makes_no_more_queries_for_more_events(self, member, url, with_url, django_assert_max_num_queries):
         for _number in range(10):
             DeliveryFactory.create(token=with_url.token, stops=1)
-        with django_assert_max_num_queries(13):
+        with django_assert_max_num_queries(15):
             member.get(url("events"))
 
 

@@ -17,7 +17,7 @@ FORMER, FACTORS = "delivery.WebhookEndpoint.previous_secret_ciphertext", "mfa.Au
 OF_SELLERS = {
     f"integration.WebhookEndpoint.{column}": 1
     for column in ("secret_ciphertext", "previous_secret_ciphertext", "authentication_ciphertext")
-}
+} | {"integration.Connection.secret_ciphertext": 1}
 SHOPS = "delivery.Connection.secret_ciphertext"
 SESSIONS = "sessions.Session.session_data"
 LINKS, PINS = "delivery.ReceiverLink.ciphertext", "delivery.DropoffOptions.pin_ciphertext"
