@@ -18,7 +18,7 @@ class TestDone:
     @in_turn(
         ("name", "state", "fields", "text"),
         [
-            ("deliver", {"collected": True}, {"point": "B"}, "Rota {}: ponto B entregue. Falta 1 ponto."),
+            ("deliver", {"collected": True}, {"point": "B"}, "Rota {}: ponto B entregue. Falta 1 parada."),
             (
                 "deliver",
                 {"collected": True, "stops": 1},

@@ -36,7 +36,7 @@ def options(content):
 def labels(content):
     """Names and where they are, with a dot between the parts."""
     found = re.findall(r'value="[0-9a-f-]{36}"[^>]*>\s*<span>(.*?)</span>\s*</label>', content, re.DOTALL)
-    texts = [[line.strip() for line in re.sub("<.*?>", "\n", label).splitlines()] for label in found]
+    texts = [[line.strip() for line in re.sub("<[^>]*>", "\n", label).splitlines()] for label in found]
     return [" · ".join(filter(None, lines)) for lines in texts]
 
 
