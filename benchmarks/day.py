@@ -212,7 +212,7 @@ class _Delivery:
 
     def _show(self, state: dict[str, Any]) -> None:
         self._csrf = state["csrf"]
-        self._route = (state["route"] or {}).get("updatedAt")
+        self._route = (state["route"] or {}).get("version")
 
     async def _report(self, second: int) -> None:
         """Send the positions since the last report. The day ends now, so their moments lie behind."""
@@ -222,8 +222,8 @@ class _Delivery:
         assert answer["kept"] == len(positions), answer
         self._unsent = []
         self._due = second + answer.get("everySeconds", _EVERY_REPORT)
-        if "routeUpdatedAt" in answer:
-            if answer["routeUpdatedAt"] != self._route:
+        if "routeVersion" in answer:
+            if answer["routeVersion"] != self._route:
                 await self.load_state()
             self._confirmed = second
         self.reports += 1

@@ -163,6 +163,8 @@ class Drafts(Generic[Connection, Draft]):
                 draft.shop_cancelled_at = None
             outcome = Outcome(Result.IGNORED, Reason.ALREADY_REQUESTED, draft)
         elif reason := _ignored(connection, order):
+            if draft.is_open:
+                draft.automatic = False  # it was to be sent, and now is not: people decide
             outcome = Outcome(Result.IGNORED, reason, draft)
         elif draft.is_open:
             self.fill(draft, connection, order, at)
@@ -170,6 +172,7 @@ class Drafts(Generic[Connection, Draft]):
         elif is_taken_back:
             self.open_(draft)
             self.fill(draft, connection, order, at)
+            self.look_again(draft, at)
             outcome = Outcome(Result.DRAFT, draft=draft)
         else:
             outcome = Outcome(Result.IGNORED, Reason.DROPPED, draft)

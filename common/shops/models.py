@@ -30,6 +30,11 @@ def new_key() -> str:
     return secrets.token_hex(_KEY_BYTES)
 
 
+def is_key(text: str) -> bool:
+    """Whether a connection could have this key."""
+    return len(text) == LONGEST_KEY and text.isascii() and text.isalnum()
+
+
 class ShopConnection(models.Model):
     """A shop of an account. Its platform posts each order to an address that ends with `id`, signed with the secret.
 

@@ -68,11 +68,16 @@ def connect(
 
 @transaction.atomic
 def change(*, connection: Connection, settings: Settings, by: str, at: datetime) -> None:
-    """Change what was chosen. Open orders are computed anew, from the pickup point and for the vehicle of now."""
+    """Change what was chosen. Open orders are computed anew, from the pickup point and for the vehicle of now.
+
+    They wait for people once orders are not to be requested by themselves.
+    """
     if not _rows(connection).exclude(**vars(settings)).update(**vars(settings)):
         return
     open_ones = Draft.objects.filter(connection=connection, ended_at=None)
     open_ones.update(due_at=at, price=None, revision=drafts.NEXT)
+    if not settings.automatic:
+        open_ones.update(automatic=False)
     drafts.wake()
     _record_audit(connection, AuditAction.SHOP_CHANGED, settings.name, by=by, at=at)
 
@@ -92,7 +97,11 @@ def change_secret(*, connection: Connection, secret: str = "", by: str, at: date
 
 @transaction.atomic
 def remove(*, connection: Connection, by: str, at: datetime) -> None:
-    """Take no more orders of the shop. Those that it has sent stay."""
+    """Take no more orders of the shop. Those that it has sent stay, and wait for people."""
+    # With a lock, which an order waits for that comes now: its draft would be deleted with the connection.
+    if _rows(connection).select_for_update().first() is None:
+        return
+    Draft.objects.filter(connection=connection, ended_at=None).update(automatic=False)
     if Draft.objects.filter(connection=connection).exists():
         removed = _rows(connection).update(removed_at=at, secret_ciphertext="")  # nosec B106  # none is left
     else:

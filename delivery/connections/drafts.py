@@ -101,9 +101,7 @@ class _Drafts(Drafts[Connection, Draft]):
 
 
 DRAFTS = _Drafts()
-take, drop, take_back, of_phone, forget = (
-    DRAFTS.take, DRAFTS.drop, DRAFTS.take_back, DRAFTS.of_phone, DRAFTS.forget,
-)  # fmt: skip  # a list
+drop, take_back, of_phone, forget = DRAFTS.drop, DRAFTS.take_back, DRAFTS.of_phone, DRAFTS.forget
 
 
 def pickup_of(connection: Connection) -> dict[str, Any]:

@@ -30,7 +30,10 @@ from delivery.models.bases import quoted
 # Phones that may send, and the position that the next ones are compared with. No row where something is not as usual.
 _SENDERS = f"""
 SELECT device.digest, device.id, device.last_used_at, driver.id, driver.environment, latest.recorded_at,
-    route.updated_at, route.id, route.integrator_id, route.environment,
+    route.updated_at, (
+        SELECT max(note.written_at) FROM delivery_stop stop JOIN delivery_receivernote note ON note.stop_id = stop.id
+        WHERE stop.delivery_id = route.id
+    ), route.id, route.integrator_id, route.environment,
     last.latitude, last.longitude, last.recorded_at, last.accuracy_m, last.told_at
 FROM delivery_driverdevice device
 JOIN delivery_driver driver ON driver.id = device.driver_id
@@ -85,7 +88,7 @@ class _Sender(NamedTuple):
     driver: UUID
     environment: str
     latest: datetime
-    route_updated_at: datetime | None
+    route_version: str | None
     route: tuple[UUID, UUID, str]  # three times None without one
     last: SentPosition
 
@@ -135,9 +138,12 @@ def receive(sent: Sequence[Sent], *, at: datetime) -> list[dict[str, Any] | None
     return [report and _answer(report, is_watched=report.sender.driver in watched) for report in found]
 
 
-def version(updated_at: datetime | None) -> str | None:
-    """What tells the states of a route apart: its latest change, to the microsecond. None without a route."""
-    return updated_at.isoformat() if updated_at else None
+def version(updated_at: datetime | None, noted_at: datetime | None) -> str | None:
+    """What tells the states of a route apart: when it and the notes of its receivers were changed last.
+
+    None without a route.
+    """
+    return " ".join(each.isoformat() for each in (updated_at, noted_at) if each) if updated_at else None
 
 
 def _answer(report: _Report, *, is_watched: bool) -> dict[str, Any]:
@@ -146,19 +152,22 @@ def _answer(report: _Report, *, is_watched: bool) -> dict[str, Any]:
         "kept": len(report.kept),
         "dropped": report.dropped,
         "everySeconds": seconds,
-        "routeUpdatedAt": version(report.sender.route_updated_at),
+        "routeVersion": report.sender.route_version,
     }
 
 
 def _senders(digests: Iterable[bytes], at: datetime) -> Iterator[tuple[bytes, _Sender]]:
     asked = "{" + ",".join(f'"\\\\x{digest.hex()}"' for digest in digests) + "}"
-    for digest, device, used_at, driver, environment, latest, updated_at, *row in prepared.execute(
+    for digest, device, used_at, driver, environment, latest, updated_at, noted_at, *row in prepared.execute(
         _SENDERS, {"digests": asked, "at": at}
     ).fetchall():
         route, (latitude, longitude, *more) = tuple(row[:3]), row[3:]
         last = SentPosition(Point(latitude, longitude), *more)
         if max(latest, last.at) <= at + moments.TOLERANCE:
-            yield bytes(digest), _Sender(device, used_at, driver, environment, latest, updated_at, route, last)
+            yield (
+                bytes(digest),
+                _Sender(device, used_at, driver, environment, latest, version(updated_at, noted_at), route, last),
+            )
 
 
 def _judged(sender: _Sender, content: bytes, limits: Limits, at: datetime) -> _Report | None:

@@ -181,11 +181,13 @@ def _parcels(packages: Iterable[Mapping[str, Any]]) -> dict[str, Any] | None:
 
 def _route(delivery: Delivery) -> dict[str, Any]:
     collected, due = _collected(delivery), delivery.due_at_places()
+    notes = (getattr(stop, "receiver_note", None) for stop in delivery.ordered_stops)
+    noted = [note.written_at for note in notes if note]
     allowed = lifecycle.allowed(RouteStatus(delivery.route_status), lifecycle.Mode(delivery.mode))
     return {
         "deliveryId": str(delivery.pk),
         "status": delivery.route_status,
-        "updatedAt": version(delivery.updated_at),
+        "version": version(delivery.updated_at, max(noted, default=None)),
         "mode": delivery.mode,
         # This and the types of the points are for a page of the version before, which is still open.
         "returnsToA": delivery.mode == lifecycle.Mode.RETURN,

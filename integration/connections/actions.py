@@ -88,6 +88,9 @@ def change_secret(*, connection: Connection, secret: str = "", by: str) -> str:
 @transaction.atomic
 def remove(*, connection: Connection, by: str, at: datetime) -> None:
     """Take no more orders of the shop. Those that it has sent stay."""
+    # With a lock, which an order waits for that comes now: its draft would be deleted with the connection.
+    if _rows(connection).select_for_update().first() is None:
+        return
     if Draft.objects.filter(connection=connection).exists():
         removed = _rows(connection).update(removed_at=at, secret_ciphertext="")  # nosec B106  # none is left
     else:

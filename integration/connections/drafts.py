@@ -32,7 +32,7 @@ from integration.errors import (
 )
 from integration.freight.calculation import Price
 from integration.lifecycle import Status
-from integration.models import Order, compact_document
+from integration.models import Company, Order, compact_document
 
 
 class _Drafts(Drafts[Connection, Draft]):
@@ -59,8 +59,11 @@ class _Drafts(Drafts[Connection, Draft]):
     def _look(self, draft: Draft, connection: Connection) -> None:
         describe(draft, draft.payload)
         draft.missing, draft.price = _reasons(draft), None
-        if connection.company and not payloads.missing_of(draft.payload):
-            found = orders.freight_of(payloads.new_order(draft.payload), connection.company.postcode)
+        if not payloads.missing_of(draft.payload):
+            # Not the connection's, which may have been changed since: the order is made for the one in its body.
+            document = draft.payload["company_document"]
+            company = Company.objects.filter(seller=connection.seller_id, document=document).first()
+            found = orders.freight_of(payloads.new_order(draft.payload), company.postcode) if company else None
             draft.price = found.reais if isinstance(found, Price) else None
 
     def cancel_made(self, draft: Draft, at: datetime) -> None:

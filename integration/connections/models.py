@@ -9,11 +9,11 @@ from django.utils.translation import gettext_lazy as _
 from common.brazil.phones import phone_key, unusual_phones
 from common.fields import not_personal, one_of, personal
 from common.shops.models import (
-    LONGEST_KEY,
     DraftStatus,
     ShopConnection,
     ShopDraft,
     ShopReception,
+    is_key,
     known_connections,
     known_drafts,
 )
@@ -63,7 +63,7 @@ class Connection(ShopConnection):
     def find(key: str) -> "Connection | None":
         """The connection that an address ends with, if it is not removed."""
         rows = Connection.objects.select_related("seller", "company").filter(removed_at=None)
-        return rows.filter(pk=key).first() if len(key) == LONGEST_KEY else None
+        return rows.filter(pk=key).first() if is_key(key) else None
 
 
 class Draft(ShopDraft):

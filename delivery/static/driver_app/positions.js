@@ -4,7 +4,7 @@ import { Refused, Unreachable } from "../offline/server.js";
 import { keep, kept } from "./database.js";
 import { load, post } from "./server.js";
 import { store, update } from "./store.js";
-import { confirm } from "./updates.js";
+import { confirm, renew } from "./updates.js";
 
 // Milliseconds and metres.
 const SEND = 5_000;
@@ -122,10 +122,10 @@ function judge({ kept, dropped, everySeconds }, sent) {
 }
 
 /** The answer of a report tells which state of the route the service has; none is known of one by itself. */
-async function compare({ routeUpdatedAt }) {
-  if (routeUpdatedAt === undefined || !store.state) return;
+function compare({ routeVersion }) {
+  if (routeVersion === undefined || !store.state) return;
   const { route } = store.state;
-  if (routeUpdatedAt !== (route?.updatedAt ?? null)) await load();
+  if (routeVersion !== (route?.version ?? null)) renew();
   else if (route) confirm();
 }
 
@@ -135,11 +135,11 @@ async function send() {
   unsent = unsent.filter((position) => position.driver === id && Date.parse(position.heardAt) > oldest);
   const some = unsent.slice(0, MOST_AT_ONCE - MOST_DOUBTED);
   if (!some.length) return;
+  let answer = {};
   try {
     const positions = [...doubted, ...some].map(({ driver, ...position }) => position);
-    const answer = await post("positions/", { sentAt: new Date().toISOString(), positions });
+    answer = await post("positions/", { sentAt: new Date().toISOString(), positions });
     judge(answer, positions);
-    await compare(answer);
   } catch (error) {
     if (!(error instanceof Unreachable || error instanceof Refused)) throw error;
     every = SEND;
@@ -158,6 +158,7 @@ async function send() {
     if (error.status === 409) await load(); // off duty, or on duty with another phone
   }
   unsent = unsent.filter((position) => !some.includes(position));
+  compare(answer);
   // Offers in reach, and how far they are, depend on it.
   if (store.state?.offers.some((offer) => offer.toPickupKm === null || offer.seenAt)) await load();
   await save();

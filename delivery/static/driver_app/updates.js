@@ -17,6 +17,7 @@ let heard = 0;
 let opened = 0;
 let told = 0;
 let confirmed = -REFRESH; // when the route was
+let act = null; // when the state may have changed
 let ticked = Date.now();
 
 function tell(changed) {
@@ -27,6 +28,11 @@ function tell(changed) {
 /** The service has the route as it is shown. */
 export function confirm() {
   confirmed = Date.now();
+}
+
+/** The service has another one. */
+export function renew() {
+  if (act) tell(act);
 }
 
 function open(changed, report) {
@@ -52,6 +58,7 @@ function open(changed, report) {
 
 /** `changed` is called when the state may have changed, `report` when somebody begins to look at where the driver is. */
 export function startUpdates(changed, report) {
+  act = changed;
   const check = () => {
     const now = Date.now();
     const slept = Math.abs(now - ticked) > 4 * CHECK; // or its clock was set

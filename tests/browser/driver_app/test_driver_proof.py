@@ -173,6 +173,7 @@ class TestPhoto:
         at_the_door()
         ana.confirm("Back")
         ana.press("Couldn't deliver")
+        ana.page.get_by_text("Other reasons").click()
         ana.page.get_by_label("Another reason").check()
         ana.page.get_by_label("More about it").fill("Rua interditada")
         take_photo(ana)

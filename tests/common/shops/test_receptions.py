@@ -109,6 +109,9 @@ class TestAPost:
         refused_and_unwritten(
             post(type(connection)(pk="0" * 32, platform="SHOPIFY"), order()), 404, "connection_not_found"
         )
+        refused_and_unwritten(
+            post(type(connection)(pk="0" * 31 + "%00", platform="SHOPIFY"), order()), 404, "connection_not_found"
+        )
 
     def test_of_more_than_a_mebibyte_is_too_large(self, area):
         connection, most = area.shop(), receptions.MOST_BYTES

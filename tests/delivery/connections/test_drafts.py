@@ -310,6 +310,43 @@ class TestAnAutomaticConnection:
 
         assert (read(draft).status, read(draft).missing, read(draft).price) == ("open", [], PRICE)
 
+    @pytest.mark.parametrize(
+        ("changes", "reason"), [({"status": "on-hold"}, "unpaid"), ({"line_items": []}, "nothing_to_ship")]
+    )
+    def test_requests_nothing_that_the_shop_sends_no_more(self, changes, reason):
+        connection, number = shop(automatic=True), 5
+        draft = received(connection, checked=False, number=number)
+
+        answer = post(connection, order(number, date_modified_gmt="2026-11-20T12:05:00", **changes))
+        drafts.check_due()
+
+        assert answer.json()["reason"] == reason
+        assert (read(draft).status, read(draft).price) == ("open", PRICE)
+
+    def test_requests_what_the_shop_has_cancelled_and_taken_back(self):
+        connection, number = shop(automatic=True), 6
+        draft = received(connection, checked=False, number=number)
+
+        post(connection, order(number, status="cancelled", date_modified_gmt="2026-11-20T12:05:00"))
+        post(connection, order(number, date_modified_gmt="2026-11-20T12:10:00"))
+        drafts.check_due()
+
+        assert read(draft).status == "requested"
+
+    @pytest.mark.parametrize("end", ["off", "removed"])
+    def test_that_is_switched_off_leaves_its_orders_to_people(self, end):
+        connection = shop(automatic=True)
+        draft = received(connection, checked=False)
+
+        if end == "off":
+            settings = actions.Settings("Loja", connection.pickup)
+            actions.change(connection=connection, settings=settings, by=BY, at=NOW())
+        else:
+            actions.remove(connection=connection, by=BY, at=NOW())
+        drafts.check_due()
+
+        assert (read(draft).status, read(draft).price) == ("open", PRICE)
+
     def test_of_a_suspended_account_waits(self):
         connection = shop(automatic=True)
         connection.integrator.write_suspension(reason="unpaid", by=BY, at=NOW())

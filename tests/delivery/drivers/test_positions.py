@@ -14,6 +14,7 @@ from django.utils import timezone
 from config.gathered_positions import GatheredPositions
 from delivery.actions import deliveries, drivers
 from delivery.models import Delivery, Driver, DriverDevice, DriverPosition, LatestPosition
+from delivery.receivers import actions as receivers
 from tests.cases import in_turn
 from tests.delivery.drivers.phones import Phone, move, now, phone
 from tests.factories import BY, PICKUP, DeliveryFactory
@@ -118,16 +119,20 @@ class TestUsual:
         def told():
             (answer,) = GatheredPositions().together([environ(ana, report())])
             assert answer is not None
-            return json.loads(answer.body)["routeUpdatedAt"]
+            return json.loads(answer.body)["routeVersion"]
 
         assert told() is None
         route = DeliveryFactory.create(accepted=True, driver=ana.driver)
         accepted = told()
-        assert accepted == ana.state()["route"]["updatedAt"]
+        assert accepted == ana.state()["route"]["version"]
         ana.post("moves/", {"sentAt": now(), "moves": [move(route)]})
-        assert accepted != told() == ana.state()["route"]["updatedAt"]
+        assert accepted != told() == ana.state()["route"]["version"]
+        before = told()
+        stop = route.stops.select_related("delivery").first()
+        receivers.note(stop=stop, receives="Bia", hint="", at=timezone.now())
+        assert before != told() == ana.state()["route"]["version"]
         deliveries.cancel(delivery=Delivery.objects.get(pk=route.pk), reason="", by=BY, at=timezone.now())
-        assert told() == ana.state()["route"]["updatedAt"]  # the goods are to be brought back
+        assert told() == ana.state()["route"]["version"]  # the goods are to be brought back
 
     @pytest.mark.parametrize(("seconds", "is_written"), [(59, False), (61, True)])
     def test_record_the_use_of_the_phone_once_a_minute(self, ana, seconds, is_written):
