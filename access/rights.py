@@ -65,8 +65,12 @@ def _sees_all(user: User | AnonymousUser) -> bool:
 
 
 def _first_two(user: User | AnonymousUser) -> list[Account]:
-    """Enough accounts and sellers of the user to see whether there are several."""
-    return [*accounts_of(user)[:2], *sellers_of(user)[:2]]
+    """Enough accounts and sellers of the user to see whether there are several. Asked for once, as permissions are."""
+    kept = vars(user)  # that of the request, which ends with it
+    if "_first_two" not in kept:
+        kept["_first_two"] = [*accounts_of(user)[:2], *sellers_of(user)[:2]]
+    found: list[Account] = kept["_first_two"]
+    return found
 
 
 def _visible(accounts: type[_Account], user: User | AnonymousUser) -> QuerySet[_Account]:

@@ -123,7 +123,7 @@ class Site(UnfoldAdminSite):
     empty_value_display = NOTHING
 
     def groups(self, request: HttpRequest) -> list[dict[str, Any]]:
-        """The groups of lists, for the menu and the search of the panel."""
+        """The groups of lists, for the first page of the admin and the search of the panel."""
         return groups(request)
 
     def name_of(self, opts: Any) -> str:
@@ -146,10 +146,9 @@ class Site(UnfoldAdminSite):
         return redirect("account_change_password")
 
 
-# What the service writes by itself and the panel shows where it belongs: lists for those who look into the database.
-_RAW: set[type[Model]] = {
-    Transition, DriverPosition, AuditEntry, WebhookEndpoint, WebhookEvent, EndpointOfSeller, EventOfOrder, Events,
-}  # fmt: skip  # a list of names
+# Rows of a delivery, driver, account or seller, whose pages lead to them: whole lists are for those who look into the
+# database.
+_RAW: set[type[Model]] = {Transition, DriverPosition, WebhookEndpoint, WebhookEvent, EndpointOfSeller}
 _GROUPS: list[tuple[Any, list[type[Model]]]] = [
     (_("Prices"), [Tariff, FreightRate, FreightParameters, Events]),
     (_("Deliveries"), [Delivery, DispatchRules, ServiceHours, Transition]),

@@ -85,10 +85,13 @@ class ListFilter(django_filters.FilterSet):
     orders: ClassVar[dict[str, Any]] = {"-created_at": _("Newest first"), "created_at": _("Oldest first")}
     sort = django_filters.ChoiceFilter(label=_("Sort by"), method="leave_as_it_is")
 
-    def __init__(self, *args: Any, **options: Any) -> None:
-        super().__init__(*args, **options)
+    def __init__(self, data: QueryDict, **options: Any) -> None:
+        (default, first), *others = self.orders.items()
+        if data.get("sort") == default:  # of a list with another default, whose filters have been changed
+            data = data.copy()
+            del data["sort"]
+        super().__init__(data, **options)
         self.filters["sort"] = sort = self.filters.pop("sort")  # the last one
-        (_default, first), *others = self.orders.items()
         sort.extra |= {"choices": others, "empty_label": first}
 
     def leave_as_it_is(self, queryset: QuerySet[Any], _name: str, _value: str) -> QuerySet[Any]:

@@ -1,6 +1,6 @@
 """The pages of the panel: what each is called, who sees it, and where it stands in the menus.
 
-The menus of the panel and of the admin, tabs, the pages that the search finds, the table of rights of the tests and the
+The menu, which the admin has too, tabs, the pages that the search finds, the table of rights of the tests and the
 browser's walk over the pages are made from this list. The views decide who may open a page; tests compare the two.
 """
 
@@ -21,6 +21,7 @@ from integration.models import Seller
 
 _DISPATCH = "delivery.dispatch_delivery"
 _DOCUMENTATION = "documentation:first"
+_SELLER = "panel:seller"  # the page of the keys; the names of all other URLs of sellers begin with it
 
 
 class Menu(TextChoices):
@@ -172,7 +173,7 @@ PAGES: tuple[Page, ...] = (
     Page("panel:seller_invoice", of=Seller, within="panel:seller_invoices"),
     Page("panel:seller_report", _("Report"), Seller, Menu.OWN),
     Page(
-        "panel:seller",
+        _SELLER,
         _("API keys"),
         Seller,
         Menu.OWN,
@@ -180,11 +181,11 @@ PAGES: tuple[Page, ...] = (
         beside=_DOCUMENTATION,
         icon="tokens",
     ),
-    Page("panel:seller_refused_calls", _("Refused calls"), Seller, tab_of="panel:seller"),
+    Page("panel:seller_refused_calls", _("Refused calls"), Seller, tab_of=_SELLER),
     Page("panel:seller_refused_call", of=Seller, within="panel:seller_refused_calls"),
-    Page("panel:seller_webhook", _("Webhook"), Seller, tab_of="panel:seller"),
+    Page("panel:seller_webhook", _("Webhook"), Seller, tab_of=_SELLER),
     Page("panel:seller_webhook_add", of=Seller, within="panel:seller_webhook"),
-    Page("panel:seller_events", _("Events"), Seller, tab_of="panel:seller"),
+    Page("panel:seller_events", _("Events"), Seller, tab_of=_SELLER),
     Page("panel:seller_event", of=Seller, within="panel:seller_events"),
     Page(
         "panel:seller_team",
@@ -194,7 +195,7 @@ PAGES: tuple[Page, ...] = (
         entry=_("Team and e-mails"),
         keywords=_("E-mails to receivers"),
     ),
-    Page("panel:seller_sheet", of=Seller, within="panel:seller", permission="integration.change_seller"),
+    Page("panel:seller_sheet", of=Seller, within=_SELLER, permission="integration.change_seller"),
     # Of the whole service.
     Page("panel:board", _("Dispatch board"), menu=Menu.ALL, permission=_DISPATCH),
     Page("panel:drivers", _("Drivers"), menu=Menu.ALL, permission=_DISPATCH),
@@ -298,7 +299,9 @@ def entries_for(
 @cache
 def page_of(url_name: str) -> Page | None:
     """The page of a URL. That of no page, such as that of a form, is of the page whose name its own begins with."""
-    owners = [page for page in PAGES if url_name == page.name or url_name.startswith(f"{page.name}_")]
+    if page := BY_NAME.get(url_name):
+        return page
+    owners = [page for page in PAGES if page.name != _SELLER and url_name.startswith(f"{page.name}_")]
     return max(owners, key=lambda owner: len(owner.name), default=None)
 
 

@@ -41,7 +41,7 @@ DRIVERS = [
     ("Karina Lopes", VehicleType.MOTORCYCLE),
     ("Leandro Reis", VehicleType.MOTORCYCLE),
 ]
-_BY = "demo"
+BY = "demo"
 _DRIVERS_SHARE = 70  # percent
 
 
@@ -49,8 +49,8 @@ def seed() -> dict[str, str] | None:
     """Fill an empty database. Returns the credentials; None for a database in use, which is left unchanged."""
     if User.objects.exists() or Integrator.objects.exists() or Tariff.objects.exists():
         return None
-    tariffs.create_defaults(by=_BY)
-    dispatch_rules.change(values={"driver_share_percent": _DRIVERS_SHARE}, by=_BY)
+    tariffs.create_defaults(by=BY)
+    dispatch_rules.change(values={"driver_share_percent": _DRIVERS_SHARE}, by=BY)
     created = command("create_integrator", SHOP, f"--pickup={PICKUP}")
     for number, (name, vehicle) in enumerate(DRIVERS, start=1):
         command("create_driver", name, f"--vehicle={vehicle}", f"--phone={PHONES}{number:04}", f"--position={PICKUP}")
@@ -101,35 +101,35 @@ def renew_credentials() -> dict[str, str]:
 def _renew_token(shop: Integrator, environment: Environment) -> str:
     now = clock.now()
     for token in shop.tokens.filter(environment=environment).valid(at=now):
-        tokens.revoke(token=token, by=_BY, at=now)
+        tokens.revoke(token=token, by=BY, at=now)
     return _issue_token(shop, environment)
 
 
 def _issue_token(shop: Integrator, environment: Environment) -> str:
-    return tokens.issue(integrator=shop, environment=environment, by=_BY, at=clock.now()).clear_text
+    return tokens.issue(integrator=shop, environment=environment, by=BY, at=clock.now()).clear_text
 
 
 def _show_secret(shop: Integrator, environment: Environment) -> str:
     endpoint = shop.endpoints.first_ones().get(environment=environment)
-    return endpoints.show_secret(endpoint=endpoint, by=_BY, at=clock.now())
+    return endpoints.show_secret(endpoint=endpoint, by=BY, at=clock.now())
 
 
 def _renew_key(seller: Seller, environment: Environment) -> str:
     now = clock.now()
     for key in seller.keys.filter(environment=environment, revoked_at=None):
-        keys.revoke(key=key, by=_BY, at=now)
+        keys.revoke(key=key, by=BY, at=now)
     return _issue_key(seller, environment)
 
 
 def _renew_carrier_key() -> str:
     now = clock.now()
     # A database that was filled by an earlier version has none.
-    carrier = Carrier.objects.filter(name=CARRIER).first() or carriers.open_(name=CARRIER, by=_BY)
+    carrier = Carrier.objects.filter(name=CARRIER).first() or carriers.open_(name=CARRIER, by=BY)
     for key in carrier.keys.filter(revoked_at=None):
-        carriers.revoke_key(key=key, by=_BY, at=now)
-    _key, clear_text = carriers.issue_key(carrier=carrier, by=_BY, at=now)
+        carriers.revoke_key(key=key, by=BY, at=now)
+    _key, clear_text = carriers.issue_key(carrier=carrier, by=BY, at=now)
     return clear_text
 
 
 def _issue_key(seller: Seller, environment: Environment) -> str:
-    return keys.issue(seller=seller, environment=environment, by=_BY, at=clock.now()).clear_text
+    return keys.issue(seller=seller, environment=environment, by=BY, at=clock.now()).clear_text

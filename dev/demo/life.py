@@ -2,7 +2,7 @@
 
 Moved are only deliveries that the demo has requested, by drivers of the demo who are on duty and have no phone of their
 own. People can move the same routes: each step begins with what is in the database. Nothing goes on while the
-account has a webhook URL, to which events of invented deliveries would be sent.
+account is suspended, or while somebody would be sent events of invented deliveries or alerts about them.
 """
 
 from contextlib import suppress
@@ -13,8 +13,10 @@ from typing import Any
 from django.db.models import Exists, OuterRef
 
 from common.accounts import Environment
+from common.mail import outbox
 from delivery import looks, page_updates
 from delivery.actions import drivers, moves
+from delivery.alerts.models import AlertChoice, EndpointAlerts
 from delivery.errors import DeliveryError
 from delivery.geo.distance import Point, metres
 from delivery.lifecycle import HELD, IN_PROGRESS, RouteStatus
@@ -35,6 +37,8 @@ _MOST_OPEN, _MOST_HELD = 14, 8
 _WAITS = [timedelta(minutes=minutes) for minutes in (1, 2, 3, 4, 5, 6, 8, 11)]  # for a driver
 _ONE_IN_FAILS = 12
 _NEXT = {RouteStatus.ACCEPTED: "collect", RouteStatus.COLLECTED: "deliver", RouteStatus.RETURNING: "return"}
+
+_OF_DEMO = Exists(Transition.objects.filter(delivery=OuterRef("pk"), trigger="request", by=day.BY))
 
 
 @dataclass(frozen=True)
@@ -69,8 +73,10 @@ class Life:
 
     def step(self, *, at: datetime) -> int:
         """Move everything to where it is at `at`. Returns after how many seconds the next step follows."""
-        shop = Integrator.objects.filter(name=data.SHOP).order_by("pk").first()
-        if shop is None or _has_url(shop):
+        # An account of people may have the same name.
+        seeded = Integrator.objects.filter(name=data.SHOP, tokens__created_by=data.BY)
+        shop = seeded.filter(suspended_at=None).order_by("pk").first()
+        if shop is None or _tells_somebody(shop):
             return UNWATCHED
         team = _team(at)
         pages = [page_updates.board(Environment.LIVE), page_updates.account(shop.pk, Environment.LIVE)]
@@ -80,7 +86,9 @@ class Life:
         if at - self._looked_at <= RESTS_AFTER:
             self._ride(shop, team, at)
             _accept(shop, team, at)
-            _request(shop, at)
+            # Closed at this hour, or a person has changed the prices, the area or the pickup points.
+            with suppress(DeliveryError):
+                _request(shop, at)
         return WATCHED if is_watched else UNWATCHED
 
     def _ride(self, shop: Integrator, team: list[Driver], at: datetime) -> None:
@@ -126,24 +134,37 @@ def _move(route: Delivery, *, at: datetime) -> Delivery:
     return moves.perform(name, delivery=route, fields=fields, by=day.BY, at=at)
 
 
-def _has_url(shop: Integrator) -> bool:
-    return shop.endpoints.filter(environment=Environment.LIVE).exclude(url="").exists()
+def _tells_somebody(shop: Integrator) -> bool:
+    """Whether events or alerts of its deliveries leave the service: by a webhook, to a chat, or by e-mail."""
+    endpoints = shop.endpoints.filter(environment=Environment.LIVE)
+    if endpoints.exclude(url="").exists():
+        return True
+    if EndpointAlerts.objects.filter(endpoint__in=endpoints).exclude(url_ciphertext="").exists():
+        return True
+    declined = AlertChoice.objects.filter(
+        membership=OuterRef("pk"), environment=Environment.LIVE, trouble=False, digest=False
+    )
+    mailed = shop.memberships.filter(~Exists(declined), user__is_active=True).exclude(user__email="")
+    return outbox.is_configured() and mailed.exists()
 
 
 def _team(at: datetime) -> list[Driver]:
-    """The drivers of the demo with their latest positions, without those whom people are on a phone."""
+    """The drivers of the demo with their latest positions.
+
+    Without those whom people are on a phone, and those who hold a route that the demo has not requested.
+    """
     phones = DriverDevice.objects.filter(driver=OuterRef("pk"), revoked_at=None, expires_at__gt=at)
     names = [name for name, _vehicle in data.DRIVERS]
     ours = Driver.objects.filter(name__in=names, phone__startswith=data.PHONES, environment=Environment.LIVE)
     working = ours.filter(active=True, on_duty=True, latest__isnull=False)
-    return list(working.exclude(Exists(phones)).select_related("latest").order_by("pk"))
+    others = Delivery.objects.filter(~_OF_DEMO, driver=OuterRef("pk"), route_status__in=HELD)
+    return list(working.exclude(Exists(phones) | Exists(others)).select_related("latest").order_by("pk"))
 
 
 def _own(shop: Integrator) -> DeliveryQuerySet:
     """The deliveries that the demo has requested."""
-    requests = Transition.objects.filter(delivery=OuterRef("pk"), trigger="request", by=day.BY)
     found: DeliveryQuerySet = Delivery.objects.filter(integrator=shop, environment=Environment.LIVE)
-    return found.filter(Exists(requests))
+    return found.filter(_OF_DEMO)
 
 
 def _accept(shop: Integrator, team: list[Driver], at: datetime) -> None:

@@ -284,18 +284,23 @@ def menus(context: template.Context) -> dict[str, Any]:
 
 @register.inclusion_tag("panel/tabs.html", takes_context=True)
 def tabs(context: template.Context) -> dict[str, Any]:
-    """The tabs of the menu's entry, where the page is one of them: of each the name, address, and whether it is it."""
+    """The tabs of the menu's entry, where the page is one of them: of each the name, address, and whether it is it.
+
+    Pages within a tab of *My account* have no link back, and have the tabs as well. A list that is filtered by another
+    status than those of its tabs is none of them.
+    """
     request = context["request"]
     owner, environment = _whose(context)
     current = page_of(request.resolver_match.view_name) if request.resolver_match else None
+    if current and current.within and (root := entry_of(current.name)) and root.menu == Menu.LOG_IN:
+        current = BY_NAME[current.within]
     entry = current if current and current.menu else BY_NAME.get(current.tab_of) if current else None
     if entry is None:
         return {"tabs": []}
     found: list[tuple[Any, str, bool]] = []
     for page in tabs_of(entry, request.user, may_request=bool(context.get("may_request"))):
         address, views = page.address(owner, environment), page.views or ((page.tab or page.title, ""),)
-        status = request.GET.get("status", "")
-        chosen = status if any(status == value for _name, value in views) else ""
+        chosen = request.GET.get("status", "") if page.views else ""
         for name, value in views:
             found.append((name, f"{address}?status={value}" if value else address, page == current and value == chosen))
     if beside := BY_NAME.get(entry.beside):

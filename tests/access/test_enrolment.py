@@ -1,5 +1,6 @@
 """The first second factor of a person with rights: a password alone does not set it up."""
 
+import re
 from datetime import timedelta
 from io import StringIO
 
@@ -52,6 +53,16 @@ def set_up(browser, **fields):
 
 
 class TestSettingUp:
+    def test_has_the_languages_for_who_is_held_and_tabs(self, browser, settings):
+        held = browser.get(SET_UP).content.decode()
+        settings.REQUIRE_TWO_FACTOR = False
+        free = browser.get(SET_UP).content.decode()
+
+        assert [reverse("set_language") in page for page in (held, free)] == [True, False]
+        for page in (held, free):
+            tabs = page.partition('id="tabs"')[2].partition("</nav>")[0]
+            assert re.findall(r'aria-current="page">([^<]*)<', tabs) == ["Two-step verification"]
+
     @pytest.mark.parametrize("fields", [{}, {"enrolment_code": ""}, {"enrolment_code": "ABCD-EFGH-JKMN-PQRS"}])
     def test_is_refused_with_the_password_alone(self, dora, browser, fields):
         issue(dora)

@@ -34,6 +34,29 @@ class TestStartPage:
     def test_shows_each_role_what_it_can_act_on(self, as_role, role, names):
         assert [name for name, _count, _url in work(as_role(role))] == names
 
+    @pytest.mark.parametrize(
+        ("role", "shown", "hidden"),
+        [
+            (
+                "account staff",
+                {"Activity", "Events of sellers", "Changes of prices and rules"},
+                {"Events", "Movements"},
+            ),
+            ("dispatcher", {"Events of sellers", "Changes of prices and rules"}, {"Activity", "Events", "Movements"}),
+            (
+                "superuser",
+                {"Activity", "Events", "Events of sellers", "Changes of prices and rules", "Movements"},
+                set(),
+            ),
+        ],
+    )
+    def test_leads_each_role_to_the_lists_that_no_other_page_leads_to(self, as_role, role, shown, hidden):
+        groups = as_role(role).get(INDEX).context["groups"]
+        found = {entry["title"] for group in groups for entry in group["entries"]}
+
+        assert {"Events of sellers", "Changes of prices and rules", *shown} <= found
+        assert not hidden & found
+
     def test_counts_the_routes_of_the_live_environment(self, as_role, db):
         dispatcher = as_role("dispatcher")
         before = int(work(dispatcher)[0][1])

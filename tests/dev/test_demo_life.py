@@ -4,14 +4,26 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.contrib.auth.models import User
 from django.utils import timezone
 
 from common.accounts import Environment
 from delivery import looks
+from delivery.accounts import integrators
 from delivery.actions import deliveries, moves
+from delivery.alerts.models import AlertChoice, EndpointAlerts
 from delivery.drivers import devices
 from delivery.lifecycle import HELD, IN_PROGRESS, RouteStatus
-from delivery.models import Delivery, Driver, DriverPosition, LatestPosition, Token, Transition, WebhookEndpoint
+from delivery.models import (
+    Delivery,
+    Driver,
+    DriverPosition,
+    LatestPosition,
+    PickupPoint,
+    Token,
+    Transition,
+    WebhookEndpoint,
+)
 from dev.demo import data, day, life
 from dev.demo.life import RESTS_AFTER, UNWATCHED, WATCHED, Life
 from integration.models import Seller
@@ -115,16 +127,18 @@ class TestLife:
         assert closed_at > began + 3 * MINUTE  # after the whole way from A
 
     def test_leaves_alone_what_is_not_the_demos_and_drivers_with_a_phone(self, began, watched):
-        """Its account's own requests, other drivers, and the driver whom somebody is on a phone."""
+        """Its account's own requests, other drivers, its driver with another route, and who is on a phone."""
         token = Token.objects.get(environment=Environment.LIVE)
         requested = DeliveryFactory.create(token=token, at=began)
         of_another = DeliveryFactory.create(accepted=True, driver=DriverFactory.create(name="Ana Souza"), at=began)
+        ours = Driver.objects.filter(vehicle_type="MOTORCYCLE", phone__startswith=data.PHONES).order_by("pk")[2]
+        lent = DeliveryFactory.create(accepted=True, driver=ours, at=began)
         on_phone: Any = Delivery.objects.filter(
             route_status=RouteStatus.ACCEPTED, driver__phone__startswith=data.PHONES
         )[0]
         link = devices.issue_link(driver=on_phone.driver, by=BY, at=timezone.now())
         devices.log_in(token=link, phone="Chrome", language="en", at=timezone.now())
-        alone = (requested, of_another, on_phone)
+        alone = (requested, of_another, lent, on_phone)
         before = [(each.last_sequence, DriverPosition.objects.filter(driver=each.driver).count()) for each in alone]
 
         live_for(Life(at=began), since=began, minutes=16)
@@ -144,13 +158,42 @@ class TestLife:
         assert a_life.step(at=later) == WATCHED
         assert DriverPosition.objects.count() > rows
 
-    def test_rests_while_its_account_has_a_webhook_url(self, demo, began, watched):
-        watched[0], rows = True, DriverPosition.objects.count()
-        endpoint = demo.integrator.endpoints.first_ones().get(environment=Environment.LIVE)
-        WebhookEndpoint.objects.filter(pk=endpoint.pk).update(url="https://example.com/hooks")
+    @pytest.mark.parametrize("rests_by", ["webhook", "chat", "email", "suspension", "another's name"])
+    def test_rests_while_its_account_tells_somebody_or_is_not_the_demos(self, demo, began, watched, settings, rests_by):
+        """An account of the same name that the demo has not made is left alone like a suspended one."""
+        watched[0], rows, shop = True, DriverPosition.objects.count(), demo.integrator
+        endpoint = shop.endpoints.first_ones().get(environment=Environment.LIVE)
+        if rests_by == "webhook":
+            WebhookEndpoint.objects.filter(pk=endpoint.pk).update(url="https://example.com/hooks")
+        elif rests_by == "chat":
+            EndpointAlerts.objects.update_or_create(endpoint=endpoint, defaults={"url_ciphertext": "x"})
+        elif rests_by == "email":
+            settings.EMAIL_URL = "smtp://mail.example.com"
+            shop.memberships.create(user=User.objects.create_user("ana", "ana@example.com"))
+        elif rests_by == "suspension":
+            integrators.suspend(integrator=shop, reason="Fraude", by=BY, at=began)
+        else:
+            Token.objects.filter(integrator=shop).update(created_by=BY)
 
         assert Life(at=began).step(at=began + MINUTE) == UNWATCHED
         assert DriverPosition.objects.count() == rows
+
+    def test_goes_on_beside_a_member_who_has_declined_alerts_of_deliveries(self, demo, began, watched, settings):
+        watched[0], settings.EMAIL_URL = True, "smtp://mail.example.com"
+        membership = demo.integrator.memberships.create(user=User.objects.create_user("ana", "ana@example.com"))
+        choice = AlertChoice.default(membership, Environment.LIVE)
+        choice.trouble = choice.digest = False
+        choice.save()
+
+        assert Life(at=began).step(at=began + MINUTE) == WATCHED
+
+    def test_goes_on_when_its_request_is_refused(self, began, watched):
+        watched[0], rows, requested = True, DriverPosition.objects.count(), Delivery.objects.count()
+        PickupPoint.objects.update(active=False)
+
+        assert Life(at=began).step(at=began + 2 * MINUTE) == WATCHED
+        assert DriverPosition.objects.count() > rows
+        assert Delivery.objects.count() == requested
 
     def test_of_a_database_without_the_demo_is_nothing(self, db):
         assert Life(at=timezone.now()).step(at=timezone.now()) == UNWATCHED

@@ -30,6 +30,7 @@ class TestHead:
         default = member.get(url("deliveries"), {"status": "PENDING", "before": "x"}).content.decode()
         by_price = member.get(url("deliveries"), {"sort": "-shipping_value"}).content.decode()
 
+        assert default.count('hx-select-oob="#tabs,') > 1  # of the filters, and of each head
         assert head(default, "created_at") == ("descending", "?status=PENDING&amp;sort=created_at")
         assert head(default, "shipping_value") == ("", "?status=PENDING&amp;sort=-shipping_value")
         assert head(by_price, "shipping_value") == ("descending", "?sort=shipping_value")
@@ -58,6 +59,13 @@ class TestLateDeliveries:
         assert (first.context["older"], second.context["older"]) == ("2", None)
         assert [row.pk for row in newest.context["rows"]] == [late[2], late[1]]
         assert [row["deliveryId"] for row in table(file)] == [str(key) for key in late]
+
+    def test_leave_an_order_that_the_list_of_all_takes(self, member, url, late):
+        """The order is sent on when the status is changed; there it is the one without a name."""
+        page = member.get(url("deliveries"), {"status": "", "sort": "-created_at"})
+
+        assert (page.context["order"], page.context["filters"].errors) == ("-created_at", {})
+        assert len(page.context["rows"]) == 2
 
     def test_are_found_by_a_part_of_the_recipient(self, member, url, late):
         stop = Stop.objects.get(delivery=late[1], index=0)

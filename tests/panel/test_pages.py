@@ -6,7 +6,9 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
+from django.db import connection
 from django.template.loader import get_template
+from django.test.utils import CaptureQueriesContext
 from django.urls import URLResolver, get_resolver, reverse
 
 from access.rights import accounts_of, sellers_of
@@ -80,6 +82,7 @@ class TestPages:
         ("panel:token_rotate", "panel:tokens"),  # shows the page of its token with what is wrong
         ("panel:seller_event", "panel:seller"),
         ("panel:team_invitation", "panel:team"),
+        ("panel:seller_mails", None),  # only leads back
         ("panel:search", None),
         ("panel:updates", None),
     ],
@@ -118,6 +121,14 @@ class TestMenu:
         assert entries_of(browser.get(reverse("account_own"))) == entries_of(browser.get(overview))
         assert browser.get(reverse("panel:home"))["Location"] == overview
 
+    def test_asks_for_the_accounts_and_sellers_of_the_reader_once(self, shop, as_role):
+        browser = as_role("member")
+        with CaptureQueriesContext(connection) as asked:
+            browser.get(reverse("account_own"))
+
+        own = [each["sql"] for each in asked if 'INNER JOIN "' in each["sql"] and "LIMIT 2" in each["sql"]]
+        assert len(own) == len({*own}) == 2, own
+
     def test_leads_dispatchers_to_their_account_if_they_are_members(self, shop, as_role):
         browser, drivers = as_role("dispatcher"), reverse("panel:drivers")
         before = entries_of(browser.get(drivers)), browser.get(reverse("panel:home"))["Location"]
@@ -141,11 +152,14 @@ class TestTabs:
         assert self.tabs(member.get(url("events"))) == [(name, name == "Events") for name in names]
         assert self.tabs(member.get(url("overview"))) == self.tabs(member.get(url("token", shop.token.pk))) == []
 
-    @pytest.mark.parametrize(("query", "current"), [("", "All"), ("?status=late", "Late"), ("?status=FAILED", "All")])
+    @pytest.mark.parametrize(("query", "current"), [("", "All"), ("?status=late", "Late"), ("?status=FAILED", None)])
     def test_are_views_of_the_list_of_deliveries(self, member, url, query, current):
         names = ["All", "Under way", "Late", "Ended, with amounts"]
+        page = member.get(url("deliveries") + query)
 
-        assert self.tabs(member.get(url("deliveries") + query)) == [(name, name == current) for name in names]
+        assert self.tabs(page) == [(name, name == current) for name in names]
+        for text in ('hx-select-oob="#tabs,', '<nav class="choice tabs no-print" id="tabs"'):
+            assert text in page.content.decode()
 
     def test_of_reports_are_those_of_accounts_and_sellers(self, staff):
         found = [self.tabs(staff.get(reverse(f"panel:{name}"))) for name in ("reports", "seller_reports")]
