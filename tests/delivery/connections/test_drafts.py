@@ -338,6 +338,7 @@ class TestAnAutomaticConnection:
         connection = shop(automatic=True)
         draft = received(connection, checked=False)
 
+        assert connection.pickup
         if end == "off":
             settings = actions.Settings("Loja", connection.pickup)
             actions.change(connection=connection, settings=settings, by=BY, at=NOW())
