@@ -31,8 +31,8 @@ def page_of(user):
 
 
 RAW = {
-    "delivery.transition", "delivery.driverposition", "delivery.auditentry", "delivery.webhookendpoint",
-    "delivery.webhookevent", "integration.webhookendpoint", "integration.webhookevent", "pghistory.events",
+    "delivery.transition", "delivery.driverposition", "delivery.webhookendpoint", "delivery.webhookevent",
+    "integration.webhookendpoint",
 }  # fmt: skip  # a list of names
 
 

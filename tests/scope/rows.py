@@ -35,7 +35,7 @@ _NEEDED = {
 }  # fmt: skip  # a list of names
 _MOMENT = re.compile(r"\d{4}-\d\d-\d\dT")
 # The moment of a change in a row or an answer: a trigger takes it from the database's clock, which does not stand.
-_UPDATED = re.compile(r'\\*"updated(?:_at|At)\\*": ?\\*"[^"\\]*\\*"')
+_UPDATED = re.compile(r'\\*"(?:updated_at|updatedAt|version)\\*": ?\\*"[^"\\]*\\*"')
 # Random texts, moments and keys: an id, a digest, a ciphertext, a signature.
 _RANDOM = re.compile(r"M[\d .hm-]{30,}|[A-Za-z0-9_\-+/=.:…]{16,}|(?<=…)[\w-]{4}|\bSEL-\w{10}\b")
 
