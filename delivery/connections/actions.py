@@ -98,14 +98,8 @@ def change_secret(*, connection: Connection, secret: str = "", by: str, at: date
 @transaction.atomic
 def remove(*, connection: Connection, by: str, at: datetime) -> None:
     """Take no more orders of the shop. Those that it has sent stay, and wait for people."""
-    # With a lock, which an order waits for that comes now: its draft would be deleted with the connection.
-    if _rows(connection).select_for_update().first() is None:
-        return
     Draft.objects.filter(connection=connection, ended_at=None).update(automatic=False)
-    if Draft.objects.filter(connection=connection).exists():
-        removed = _rows(connection).update(removed_at=at, secret_ciphertext="")  # nosec B106  # none is left
-    else:
-        removed, _of_tables = _rows(connection).delete()
+    removed = _rows(connection).update(removed_at=at, secret_ciphertext="")  # nosec B106  # none is left
     if removed:
         _record_audit(connection, AuditAction.SHOP_REMOVED, connection.name, by=by, at=at)
 

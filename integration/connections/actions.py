@@ -14,7 +14,7 @@ from common.shops.models import LONGEST_SECRET
 from common.shops.platforms import Platform
 from common.shops.receptions import MOST_CONNECTIONS, Receptions
 from integration.connections import drafts
-from integration.connections.models import DEFAULT_DIMENSIONS, Connection, Draft, Reception
+from integration.connections.models import DEFAULT_DIMENSIONS, Connection, Reception
 from integration.errors import ConnectionNotFound, InvalidSecret, InvalidSignature, TooManyConnections, UnknownOrderForm
 from integration.models import Company, Seller
 
@@ -88,13 +88,7 @@ def change_secret(*, connection: Connection, secret: str = "", by: str) -> str:
 @transaction.atomic
 def remove(*, connection: Connection, by: str, at: datetime) -> None:
     """Take no more orders of the shop. Those that it has sent stay."""
-    # With a lock, which an order waits for that comes now: its draft would be deleted with the connection.
-    if _rows(connection).select_for_update().first() is None:
-        return
-    if Draft.objects.filter(connection=connection).exists():
-        removed = _rows(connection).update(removed_at=at, secret_ciphertext="")  # nosec B106  # none is left
-    else:
-        removed, _of_tables = _rows(connection).delete()
+    removed = _rows(connection).update(removed_at=at, secret_ciphertext="")  # nosec B106  # none is left
     if removed:
         _log.info("shop %s removed by %s", connection.pk, by)
 
