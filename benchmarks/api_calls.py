@@ -65,10 +65,11 @@ def fresh() -> str:
 _READ = fresh()
 
 
-def prepare(base: str, *, token: str, key: str, accept: Callable[[str], None]) -> dict[str, Call]:
+def prepare(base: str, *, token: str, key: str, accept: Callable[[str], None], read: str = _READ) -> dict[str, Call]:
     """Create at the server what the calls read, the same at each server, and return the calls by name.
 
-    `accept` has the delivery with this deliveryId accepted by a driver with a recent position.
+    `accept` has the delivery with this deliveryId accepted by a driver with a recent position. `read`: the text of what
+    is created, another one for a second server with the same database.
     """
     area_a, area_b = f"Bearer {token}", f"Basic {key}"
     sent = payload(stops=3)
@@ -79,10 +80,10 @@ def prepare(base: str, *, token: str, key: str, accept: Callable[[str], None]) -
     quote = json.dumps({"origin": "01310100", "destination": "20040002", **package})
     request_delivery = Call("POST", "/api/request-delivery", delivery, area_a)
     create_order = order_with(key)
-    offered, accepted = (request_delivery.send(base, f"{_READ}{number}")[1]["deliveryId"] for number in range(2))
+    offered, accepted = (request_delivery.send(base, f"{read}{number}")[1]["deliveryId"] for number in range(2))
     accept(accepted)
-    create_order.send(base, f"{_READ}0")
-    tracking = f"/api/integration/orders/tracking?type=order_number&value=A-{_READ}0"
+    create_order.send(base, f"{read}0")
+    tracking = f"/api/integration/orders/tracking?type=order_number&value=A-{read}0"
     calls = [
         Call("POST", "/api/quotation-delivery", delivery, area_a),
         request_delivery,

@@ -98,7 +98,7 @@ def _served(variant: Variant, token: str, key: str) -> Iterator[Side]:
     os.environ |= {"WEB_WORKERS": str(variant.processes), "CHANGES": variant.web, **api_calls.FAR_LIMITS}
     command = ["benchmarks.variant_web" if word == "config.server.web" else word for word in commands(port)["web"]]
     with _set(variant.postgres), processes.server(command, port) as web:
-        calls = api_calls.prepare(base, token=token, key=key, accept=accept)
+        calls = api_calls.prepare(base, token=token, key=key, accept=accept, read=api_calls.fresh())
         yield Side("Rota", base, calls, {"web": web, **processes.embedded_pids()})
 
 
