@@ -121,7 +121,7 @@ function judge({ kept, dropped, everySeconds }, sent) {
   if (unusable >= MOST_UNUSABLE) update({ location: "unusable" });
 }
 
-/** The answer of a report tells which state of the route the service has; none is known of one by itself. */
+/** Compare the version of the route with the one that is shown. Reports that are not received together are answered without. */
 function compare({ routeVersion }) {
   if (routeVersion === undefined || !store.state) return;
   const { route } = store.state;

@@ -16,7 +16,7 @@ let isReady = false;
 let heard = 0;
 let opened = 0;
 let told = 0;
-let confirmed = -REFRESH; // when the route was
+let confirmed = -REFRESH; // when the version was the same
 let act = null; // when the state may have changed
 let ticked = Date.now();
 
@@ -25,12 +25,12 @@ function tell(changed) {
   changed();
 }
 
-/** The service has the route as it is shown. */
+/** The service has the version of the route that is shown. */
 export function confirm() {
   confirmed = Date.now();
 }
 
-/** The service has another one. */
+/** The service has another version of the route: ask for it. */
 export function renew() {
   if (act) tell(act);
 }
