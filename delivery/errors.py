@@ -708,11 +708,19 @@ class DraftEnded(DeliveryError):
 
 
 class DraftIncomplete(DeliveryError):
-    """Requesting an order of a shop of which something is missing, or that has changed since it was read."""
+    """Requesting an order of a shop of which something is missing, or whose price is not known yet."""
 
     code = "draft_incomplete"
     title = "The order cannot be requested yet"
-    message = "Something of this order is missing, or has just changed. Look at it again."
+    message = "Something of this order is missing, or its price is not known yet."
+
+
+class DraftChanged(DeliveryError):
+    """Requesting an order of a shop that has changed since it was read or shown."""
+
+    code = "draft_changed"
+    title = "The order has changed"
+    message = "This order has changed meanwhile. Look at it again."
 
 
 class DraftPriceChanged(DeliveryError):

@@ -5,6 +5,7 @@ Whose pages they are, say further bases: an account's or a seller's view, and wh
 
 from collections.abc import Callable
 from typing import Any
+from uuid import UUID
 
 from django import forms
 from django.contrib import messages
@@ -15,15 +16,29 @@ from django.utils.translation import gettext_lazy
 
 from common import clock
 from common.errors import DomainError
+from common.fields import parse_id
 from common.shops.drafts import Outcome
 from common.shops.models import LONGEST_METHOD, LONGEST_SECRET, PLATFORMS
 from common.shops.platforms import Platform
 from common.shops.receptions import MOST_RECEPTIONS
 from panel.base import LoggedInView, origin
+from panel.filters import PER_PAGE
 
 _OFF = {"autocomplete": "off"}
 # Session key of the id of a connection whose secret the next page shows.
 _FRESH = "fresh_connection"
+_LONGEST_REVISION = 9  # digits
+
+
+def seen(text: str) -> int:
+    """The revision of an order that a page has shown; of another text, one that no order has."""
+    return int(text) if text.isascii() and text.isdigit() and len(text) <= _LONGEST_REVISION else -1
+
+
+def chosen(request: HttpRequest) -> dict[UUID, int]:
+    """The orders that were chosen on a list, each with the revision that was shown."""
+    texts = (text.partition(":") for text in request.POST.getlist("order")[:PER_PAGE])
+    return {key: seen(revision) for name, _colon, revision in texts if (key := parse_id(name))}
 
 
 class ShopForm(forms.Form):

@@ -91,8 +91,9 @@ class ShopDraft(models.Model):
     """An order of a shop on its way to what the area makes of it. There is one for each order of the platform.
 
     `payload`: as the area's API takes it, as far as it is known. `missing`: codes of what keeps it from being made.
-    `automatic`: it is made without a click. `revision`: counts its changes. `edited_by`: who changed it last, or took
-    it back; `dropped_by`: who dropped it, if that was not the shop.
+    `automatic`: it is made without a click. `revision`: counts the changes of what people see of it, price included;
+    what they confirm is a revision. `edited_by`: who changed it last, or took it back; `dropped_by`: who dropped it, if
+    that was not the shop.
     """
 
     id = IdField(primary_key=True, default=new_id, editable=False)

@@ -8,7 +8,6 @@ import logging
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from decimal import Decimal
 from types import MappingProxyType
 from typing import Any
 
@@ -31,6 +30,7 @@ from delivery.errors import (
     AccountSuspended,
     Closed,
     DeliveryError,
+    DraftChanged,
     DraftEnded,
     DraftIncomplete,
     DraftPriceChanged,
@@ -137,30 +137,35 @@ def edit(*, draft: Draft, dropoff: dict[str, Any], by: str, at: datetime) -> Dra
     return locked
 
 
-def request(*, draft: Draft, agreed: Decimal | None, by: str, at: datetime) -> tuple[Delivery, bool]:
-    """The delivery of a draft, and whether it had been requested before. `agreed`: the price that was shown.
+def request(*, draft: Draft, seen: int | None, by: str, at: datetime) -> tuple[Delivery, bool]:
+    """The delivery of a draft, and whether it had been requested before.
 
-    Raises DraftEnded, DraftIncomplete, DraftPriceChanged, AccountSuspended, and the errors of `deliveries.request`.
+    `seen`: the revision that a person saw, which is requested at its price; None: at any price.
+
+    Raises DraftEnded, DraftChanged, DraftIncomplete, DraftPriceChanged, AccountSuspended, and the errors of
+    `deliveries.request`.
     """
     if draft.status == DraftStatus.REQUESTED:
         return _delivery_of(draft), True
     if not draft.is_open:
         raise DraftEnded
+    if seen is not None and draft.revision != seen:
+        raise DraftChanged
     scope = AccountScope(draft.connection.integrator, draft.environment)
     scope.integrator.check_active()
     if not draft.is_ready:
         raise DraftIncomplete
     payload = payloads.delivery_request(draft.payload)
     quote = quotes.quote_for_request(token=scope, payload=payload, quote_id=None, at=at)
-    if agreed is not None and quote.value != agreed:
+    if seen is not None and quote.value != draft.price:
         _of_now(draft).update(price=quote.value, revision=NEXT)
-        raise DraftPriceChanged(before=agreed, now=quote.value)
+        raise DraftPriceChanged(before=draft.price, now=quote.value)
     with transaction.atomic():
         locked = DRAFTS.lock(draft)
         if locked.status == DraftStatus.REQUESTED:
             return _delivery_of(locked), True
         if locked.revision != draft.revision or not locked.is_open:  # changed since it was read
-            raise DraftIncomplete
+            raise DraftChanged
         locked.delivery = deliveries.request(
             token=scope,
             payload=payload,
@@ -205,10 +210,12 @@ def check(draft: Draft) -> None:
     is_requested = draft.automatic and not found.missing
     # One that is requested next stays due: whatever ends this process meanwhile, the next worker goes on.
     due_at = draft.due_at if is_requested else found.again_at
+    price = found.quote.value if found.quote else None
     values = {
         "payload": found.payload,
         "missing": found.missing,
-        "price": found.quote.value if found.quote else None,
+        "price": price,
+        "revision": draft.revision + (price != draft.price),
         "seconds": found.quote.seconds_until[-1] if found.quote else None,
         "precision": found.precision or draft.precision,
     }
@@ -221,9 +228,9 @@ def check(draft: Draft) -> None:
 
 def _request_now(draft: Draft, at: datetime) -> None:
     try:
-        delivery, _is_earlier = request(draft=draft, agreed=None, by=f"shop {draft.connection.name}", at=at)
-    except DraftIncomplete:
-        return  # changed meanwhile, and due again
+        delivery, _is_earlier = request(draft=draft, seen=None, by=f"shop {draft.connection.name}", at=at)
+    except DraftChanged:
+        return  # and due again
     except DeliveryError as error:
         _of_now(draft).update(missing=[error.code], due_at=_again_at(draft, error, at))
         return

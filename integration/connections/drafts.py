@@ -46,9 +46,9 @@ class _Drafts(Drafts[Connection, Draft]):
         return Draft(seller_id=connection.seller_id, automatic=True)
 
     def fill(self, draft: Draft, connection: Connection, order: ShopOrder, at: datetime) -> None:
-        before, draft.payload = draft.payload, payloads.body_of(order, connection)
-        draft.pays_at_door = order.pays_at_door
-        if draft.payload != before:
+        before = draft.payload, draft.pays_at_door
+        draft.payload, draft.pays_at_door = payloads.body_of(order, connection), order.pays_at_door
+        if (draft.payload, draft.pays_at_door) != before:
             self._look(draft, connection)
         else:
             draft.missing = _reasons(draft)  # what refused it may have passed

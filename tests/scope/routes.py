@@ -154,7 +154,7 @@ class Requests:
             "seller_shop_order": seller["shop_order"].pk,
             "connection": account.more["connection"].pk,
             "shop_order": account.more["shop_order"].pk,
-            "price": account.more["shop_order"].price,
+            "seen": account.more["shop_order"].revision,
             "pickup": account.integrator.pickup_points.get(active=True).pk,
             "point": "B",
             "move": "collect",
@@ -303,11 +303,11 @@ class Requests:
                 "vehicle_type": "MOTORCYCLE", "secret": "theirs",  # pragma: allowlist secret
             },
             "shop-orders/": lambda: {
-                "price": str(values["price"]), "order": f"{values['shop_order']}:{values['price']}",
+                "seen": str(values["seen"]), "order": f"{values['shop_order']}:{values['seen']}",
                 "b-position": "-23.56,-46.65",
             } if "accounts/" in route else {
                 **self.order_form(values), "seen": str(values["seller_row"]["shop_order"].revision),
-                "order": f"{values['seller_shop_order']}:-",
+                "order": f"{values['seller_shop_order']}:{values['seller_row']['shop_order'].revision}",
             },
             "api/integration/carrier/events": lambda: {
                 "events": [

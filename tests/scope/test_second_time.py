@@ -363,7 +363,7 @@ def prepared(world: World) -> list[tuple[Step, ...]]:
         (Step(seller_drafts.make, {"draft": s["shop_order"], "payload": None, "seen": None}),),
         (Step(drafts.edit, {"draft": a.more["shop_order"],
                             "dropoff": {**a.more["shop_order"].dropoff, "instructions": "Knock"}}),),
-        (Step(drafts.request, {"draft": a.more["shop_order"], "agreed": None}),),
+        (Step(drafts.request, {"draft": a.more["shop_order"], "seen": None}),),
         (Step(streets.choose, {"choice": Choice.OPENSTREETMAP}),),
         (Step(by_hand.perform, {"order": s["test_order"], "to": OrderStatus.COLLECTED, "details": Details()}),),
     ]  # fmt: skip  # a table

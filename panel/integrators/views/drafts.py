@@ -1,6 +1,5 @@
 """The orders of connected shops: what is missing of each, its price, and the request of its delivery."""
 
-from decimal import Decimal, InvalidOperation
 from typing import Any
 from uuid import UUID
 
@@ -15,15 +14,12 @@ from common.api.heavy import heavy
 from delivery.connections import drafts
 from delivery.connections.models import Draft
 from delivery.errors import DeliveryError, DraftEnded
-from delivery.models import parse_id
 from delivery.places import addresses
 from delivery.refusals import refusal
 from panel.base import RequestingView
-from panel.filters import PER_PAGE, DraftFilter, listed
+from panel.filters import DraftFilter, listed
 from panel.integrators.shop_forms import ShopOrderForm, initial_of
-
-_LONGEST_AMOUNT = 20
-_LONGEST_CHOICE = 80  # an id with an amount
+from panel.shop_pages import chosen, seen
 
 
 class DraftView(RequestingView):
@@ -56,12 +52,12 @@ class Drafts(DraftView):
 
     @heavy
     def post(self, request: HttpRequest) -> HttpResponse:
-        agreed = dict(filter(None, map(_chosen, request.POST.getlist("order")[:PER_PAGE])))
+        revisions = chosen(request)
         requested, refused = 0, list[str]()
-        for draft in self.whole.filter(pk__in=agreed).order_by("created_at"):
+        for draft in self.whole.filter(pk__in=revisions).order_by("created_at"):
             try:
                 _delivery, is_earlier = drafts.request(
-                    draft=draft, agreed=agreed[draft.pk], by=self.actor, at=clock.now()
+                    draft=draft, seen=revisions[draft.pk], by=self.actor, at=clock.now()
                 )
             except DeliveryError as error:
                 refused.append(f"{draft.external_id}: {refusal(error)}")
@@ -72,24 +68,9 @@ class Drafts(DraftView):
             messages.success(request, text % {"count": requested})
         for text in refused[:5]:
             messages.error(request, text)
-        if not agreed:
+        if not revisions:
             messages.info(request, _("Choose the orders first."))
         return redirect(self.url("drafts"))
-
-
-def _chosen(text: str) -> tuple[UUID, Decimal] | None:
-    """The order and the price that was shown of it; None for what the page does not send."""
-    key, _colon, amount = text[:_LONGEST_CHOICE].partition(":")
-    found, price = parse_id(key), _amount(amount)
-    return None if found is None or price is None else (found, price)
-
-
-def _amount(text: str) -> Decimal | None:
-    try:
-        amount = Decimal(text[:_LONGEST_AMOUNT])
-    except InvalidOperation:
-        return None
-    return amount if amount.is_finite() else None
 
 
 class DraftPage(DraftView):
@@ -128,11 +109,9 @@ class Request(DraftView):
     http_method_names = ["post"]
 
     def post(self, request: HttpRequest, shop_order: UUID) -> HttpResponse:
-        found, agreed = self.found(shop_order), _amount(request.POST.get("price", ""))
-        if agreed is None:
-            return self.back(found)
+        found, revision = self.found(shop_order), seen(request.POST.get("seen", ""))
         try:
-            delivery, is_earlier = drafts.request(draft=found, agreed=agreed, by=self.actor, at=clock.now())
+            delivery, is_earlier = drafts.request(draft=found, seen=revision, by=self.actor, at=clock.now())
         except DeliveryError as error:
             messages.error(request, refusal(error))
             return self.back(found)

@@ -1,7 +1,7 @@
 """The orders of a seller's connected shops: what is missing of each, and the order that is made of it."""
 
 from collections.abc import Callable
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
@@ -14,21 +14,17 @@ from django.utils.translation import ngettext
 from common import clock
 from common.actors import actor
 from common.api.heavy import heavy
-from common.fields import parse_id
 from integration.actions.orders import Freight
 from integration.connections import drafts, payloads
 from integration.connections.models import Draft
 from integration.errors import DraftChanged, DraftEnded, DraftIncomplete, FreightChanged, IntegrationError
 from integration.freight.calculation import Price
 from panel.base import SellerView
-from panel.filters import PER_PAGE, DraftFilter, listed
+from panel.filters import DraftFilter, listed
 from panel.sellers import order_forms
 from panel.sellers.order_forms import OrderForm
 from panel.sellers.order_pages import NewView
-
-_LONGEST_CHOICE = 80  # an id with an amount
-_LONGEST_REVISION = 9  # digits
-_NO_PRICE = "-"
+from panel.shop_pages import chosen, seen
 
 
 class DraftView(SellerView):
@@ -62,12 +58,16 @@ class Drafts(DraftView):
     @heavy
     def post(self, request: HttpRequest) -> HttpResponse:
         self.seller.check_active()
-        chosen = dict(filter(None, map(_chosen, request.POST.getlist("order")[:PER_PAGE])))
+        revisions = chosen(request)
         made, refused = 0, list[str]()
-        for draft in self.whole.filter(pk__in=chosen).order_by("created_at"):
+        for draft in self.whole.filter(pk__in=revisions).order_by("created_at"):
             try:
                 _order, is_earlier = drafts.make(
-                    draft=draft, by=actor(request), at=clock.now(), on_freight=_as_shown(chosen[draft.pk])
+                    draft=draft,
+                    seen=revisions[draft.pk],
+                    by=actor(request),
+                    at=clock.now(),
+                    on_freight=_as_shown(draft.price),
                 )
             except IntegrationError as error:
                 if isinstance(error, FreightChanged):
@@ -80,22 +80,9 @@ class Drafts(DraftView):
             messages.success(request, text % {"count": made})
         for text in refused[:5]:
             messages.error(request, text)
-        if not chosen:
+        if not revisions:
             messages.info(request, _("Choose the orders first."))
         return redirect(self.url("seller_drafts"))
-
-
-def _chosen(text: str) -> tuple[UUID, Decimal | None] | None:
-    """The order and the freight that was shown of it; None for what the page does not send."""
-    key, _colon, amount = text[:_LONGEST_CHOICE].partition(":")
-    found = parse_id(key)
-    if found is None or amount == _NO_PRICE:
-        return None if found is None else (found, None)
-    try:
-        price = Decimal(amount)
-    except InvalidOperation:
-        return None
-    return (found, price) if price.is_finite() else None
 
 
 def _as_shown(price: Decimal | None) -> Callable[[Freight], None]:
@@ -156,7 +143,7 @@ class DraftPage(_FormView):
             made, is_earlier = drafts.make(
                 draft=found,
                 payload=form.payload,
-                seen=_revision(request.POST.get("seen", "")),
+                seen=seen(request.POST.get("seen", "")),
                 on_freight=order_forms.as_agreed(request.POST.get("agreed", "")),
                 by=actor(request),
                 at=clock.now(),
@@ -168,11 +155,6 @@ class DraftPage(_FormView):
             messages.warning(request, order_forms.refusal(error))
             return self.show(form, status=422, **self.freight(form))
         return self.see(made, is_earlier=is_earlier)
-
-
-def _revision(text: str) -> int:
-    """The number that the form carries; of another text, one that no draft has."""
-    return int(text) if text.isascii() and text.isdigit() and len(text) <= _LONGEST_REVISION else -1
 
 
 class DraftFreight(_FormView):

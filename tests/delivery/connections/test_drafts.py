@@ -12,7 +12,7 @@ from common import clock
 from delivery.api.serializers import DeliveryRequestSerializer
 from delivery.connections import actions, drafts, payloads
 from delivery.connections.models import Draft, Reception
-from delivery.errors import DraftEnded, DraftIncomplete, DraftPriceChanged, TooManyConnections
+from delivery.errors import DraftChanged, DraftEnded, DraftIncomplete, DraftPriceChanged, TooManyConnections
 from delivery.geo import service_area
 from delivery.models import Delivery, PickupPoint, Stop, Tariff
 from delivery.tasks import forget
@@ -44,8 +44,8 @@ def read(draft):
     return Draft.objects.select_related("connection__integrator", "connection__pickup", "delivery").get(pk=draft.pk)
 
 
-def request(draft, agreed=PRICE):
-    return drafts.request(draft=draft, agreed=agreed, by=BY, at=NOW())
+def request(draft):
+    return drafts.request(draft=draft, seen=draft.revision, by=BY, at=NOW())
 
 
 def due_again():
@@ -244,13 +244,34 @@ class TestARequest:
 
         assert not Delivery.objects.exists()
         assert read(draft).price == Decimal(15)
-        request(read(draft), Decimal(15))
+        assert request(read(draft))[0].shipping_value == Decimal(15)
+
+    def test_of_a_revision_has_one_price(self):
+        draft = received()
+        Tariff.objects.update(minimum_fare=Decimal(15))
+
+        drafts.check(read(draft))  # as a person does who saves it without a change
+
+        with pytest.raises(DraftChanged):
+            drafts.request(draft=read(draft), seen=draft.revision, by=BY, at=NOW())
+        assert not Delivery.objects.exists()
+
+    def test_of_a_draft_that_the_shop_has_changed_at_the_same_price_is_refused(self):
+        draft = received()
+        post(draft.connection, order(int(draft.order_id), customer_note="No jardim"))
+        drafts.check_due()
+
+        with pytest.raises(DraftChanged):
+            drafts.request(draft=read(draft), seen=draft.revision, by=BY, at=NOW())
+
+        assert read(draft).price == draft.price
+        assert not Delivery.objects.exists()
 
     def test_of_a_draft_that_has_changed_since_it_was_read_is_refused(self):
         draft = received()
         post(draft.connection, order(int(draft.order_id), customer_note="No jardim"))
 
-        with pytest.raises(DraftIncomplete):
+        with pytest.raises(DraftChanged):
             request(draft)
 
         assert not Delivery.objects.exists()

@@ -61,7 +61,7 @@ class TestARecordedOrder:
         assert (answer.status_code, answer.json()["result"]) == (200, "draft")
         assert again.json()["id"] == answer.json()["id"] == str(draft.pk)
         assert draft.missing == []
-        delivery, _is_earlier = drafts.request(draft=draft, agreed=draft.price, by=BY, at=timezone.now())
+        delivery, _is_earlier = drafts.request(draft=draft, seen=draft.revision, by=BY, at=timezone.now())
         stop = Stop.objects.get(delivery=delivery)
         assert (stop.external_id, stop.contact_name) == (NUMBERS[platform], "Bento Sá")
         assert {key: stop.address[key] for key in ("street", "number", "complement", "district", "city", "state")} == {

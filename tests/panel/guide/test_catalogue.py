@@ -27,7 +27,8 @@ OF_PEOPLE = {
         "photos_busy", "photo_too_large", "invalid_photo", "too_many_photos", "photo_too_late",
         "photo_required", "goods_in_hand",
         # Of connected shops, and of files of addresses.
-        "too_many_connections", "invalid_secret", "draft_ended", "draft_incomplete", "draft_price_changed",
+        "too_many_connections", "invalid_secret", "draft_ended", "draft_changed", "draft_incomplete",
+        "draft_price_changed",
         "wrong_address_file",
     },
     B: {

@@ -1,7 +1,6 @@
 """Connecting a shop in the panel, and the orders that come from it."""
 
 import re
-from decimal import Decimal
 
 import pytest
 from django.urls import reverse
@@ -143,26 +142,43 @@ class TestConnectAShop:
         assert post(connection, order()).status_code == 404
         assert member.get(url("connection", connection.pk)).status_code == 404
         assert member.get(url("draft", draft.pk)).status_code == 200
-        assert member.post(url("draft_request", draft.pk), {"price": draft.price}).status_code == 302
+        assert member.post(url("draft_request", draft.pk), {"seen": draft.revision}).status_code == 302
         assert Delivery.objects.filter(stops__external_id=draft.external_id).exists()
 
 
 class TestOrdersOfTheShop:
     def test_are_requested_with_one_click_at_the_price_that_is_shown(self, member, url, connection):
         draft = received(connection)
-        (price,) = re.findall(r'name="price" value="([0-9.]+)"', member.get(url("draft", draft.pk)).content.decode())
+        (seen,) = re.findall(r'name="seen" value="([0-9]+)"', member.get(url("draft", draft.pk)).content.decode())
 
-        answers = [member.post(url("draft_request", draft.pk), {"price": price}) for _click in range(2)]
+        answers = [member.post(url("draft_request", draft.pk), {"seen": seen}) for _click in range(2)]
 
         delivery = Delivery.objects.get(stops__external_id=draft.external_id)
         assert {answer["Location"] for answer in answers} == {url("delivery", delivery.pk)}
-        assert delivery.shipping_value == Decimal(price)
+        assert delivery.shipping_value == draft.price
+
+    @pytest.mark.parametrize("page", ["draft", "drafts"])
+    def test_that_the_shop_has_changed_at_the_same_price_are_looked_at_first(self, member, url, connection, page):
+        draft = received(connection)
+        address = url("draft", draft.pk) if page == "draft" else url("drafts")
+        ((name, value),) = re.findall(
+            r'name="(seen|order)"[^>]* value="([^"]+)"', member.get(address).content.decode().replace("\n", " ")
+        )
+        post(connection, order(int(draft.order_id), customer_note="No jardim"))
+        drafts.check_due()
+
+        sent_to = url("draft_request", draft.pk) if page == "draft" else address
+        answer = member.post(sent_to, {name: value}, follow=True)
+
+        assert "This order has changed meanwhile" in answer.content.decode()
+        assert Draft.objects.get().price == draft.price
+        assert not Delivery.objects.filter(stops__external_id=draft.external_id).exists()
 
     def test_are_shown_with_a_price_that_has_changed_before_they_are_requested(self, member, url, connection):
         draft = received(connection)
         Tariff.objects.update(base_fare=99)
 
-        answer = member.post(url("draft_request", draft.pk), {"price": draft.price}, follow=True)
+        answer = member.post(url("draft_request", draft.pk), {"seen": draft.revision}, follow=True)
 
         assert not Delivery.objects.filter(stops__external_id=draft.external_id).exists()
         assert "The price has changed" in answer.content.decode()
@@ -170,7 +186,7 @@ class TestOrdersOfTheShop:
     def test_are_requested_several_at_once(self, member, url, connection):
         ready = [received(connection) for _number in range(2)]
         incomplete, other = received(connection, **WITHOUT_NUMBER), received(connected())
-        chosen = [f"{each.pk}:{each.price}" for each in (*ready, incomplete, other)]
+        chosen = [f"{each.pk}:{each.revision}" for each in (*ready, incomplete, other)]
 
         text = member.post(url("drafts"), {"order": [*chosen, "x", ":1"]}, follow=True).content.decode()
 
@@ -188,7 +204,7 @@ class TestOrdersOfTheShop:
 
         draft.refresh_from_db()
         assert (draft.missing, draft.price is not None) == ([], True)
-        member.post(url("draft_request", draft.pk), {"price": draft.price})
+        member.post(url("draft_request", draft.pk), {"seen": draft.revision})
         stop = Stop.objects.get(external_id=draft.external_id)
         assert (stop.address["number"], stop.options.instructions) == ("500", "Portão azul")
 
@@ -217,7 +233,7 @@ class TestOrdersOfTheShop:
 
     def test_that_the_shop_has_cancelled_have_the_fee_beside_the_button(self, member, url, connection):
         draft = received(connection)
-        member.post(url("draft_request", draft.pk), {"price": draft.price})
+        member.post(url("draft_request", draft.pk), {"seen": draft.revision})
         post(connection, order(int(draft.order_id), status="cancelled"))
         delivery = Delivery.objects.get(stops__external_id=draft.external_id)
 
@@ -234,5 +250,5 @@ class TestOrdersOfTheShop:
         for each in (other, sandbox):
             assert member.get(url("draft", each.pk)).status_code == 404
             for name in ("draft_request", "draft_drop", "draft_back"):
-                assert member.post(url(name, each.pk), {"price": "1"}).status_code == 404
+                assert member.post(url(name, each.pk), {"seen": "1"}).status_code == 404
             assert each.external_id not in member.get(url("drafts")).content.decode()

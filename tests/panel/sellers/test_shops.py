@@ -200,7 +200,7 @@ class TestOrdersOfTheShop:
 
         refused = member.post(url("seller_drafts", seller), {"order": shown}, follow=True).content.decode()
         shown = re.findall(r'name="order"[^>]*value="([^"]+)"', refused)
-        chosen = [*shown, f"{incomplete.pk}:-", f"{other.pk}:-", "x", ":1", f"{waiting[0].pk}:NaN"]
+        chosen = [*shown, *(f"{each.pk}:{each.revision}" for each in (incomplete, other)), "x", ":1"]
         text = member.post(url("seller_drafts", seller), {"order": chosen}, follow=True).content.decode()
 
         assert "The freight has changed meanwhile" in refused
@@ -208,6 +208,33 @@ class TestOrdersOfTheShop:
         assert {each.made for each in Draft.objects.filter(status="requested")} == set(Order.objects.all())
         assert Order.objects.count() == 2
         assert f"{incomplete.external_id}: Something of the order is missing" in text
+
+    @pytest.mark.parametrize("revision", ["", "-", "٣", "1" * 10, "0"])
+    def test_are_not_made_of_a_revision_that_was_not_shown(self, member, seller, connection, revision):
+        draft = received(connection, payment_method="cod")
+
+        text = member.post(url("seller_drafts", seller), {"order": f"{draft.pk}:{revision}"}, follow=True)
+
+        assert "The shop has changed the order meanwhile" in text.content.decode()
+        assert not Order.objects.exists()
+
+    @pytest.mark.parametrize("changes", [{"shipping": {"first_name": "Ana"}}, {"payment_method": "cod"}])
+    def test_that_the_shop_has_changed_at_the_same_freight_are_looked_at_first(
+        self, member, seller, connection, changes
+    ):
+        connection.seller.write_suspension(reason="unpaid", by="x", at=connection.created_at)
+        draft = received(connection, number=7)
+        connection.seller.clear_suspension()
+        page = member.get(url("seller_drafts", seller)).content.decode()
+        shown = re.findall(r'name="order"[^>]*value="([^"]+)"', page)
+        Draft.objects.update(automatic=False)
+        post(connection, order(7, **changes))
+
+        text = member.post(url("seller_drafts", seller), {"order": shown}, follow=True).content.decode()
+
+        assert "The shop has changed the order meanwhile" in text
+        assert (len(shown), Draft.objects.get().price) == (1, draft.price)
+        assert not Order.objects.exists()
 
     def test_are_dropped_and_taken_back(self, member, seller, connection):
         draft = received(connection, **WITHOUT_NUMBER)
