@@ -25,6 +25,7 @@ _COMPANIES = ("3003", "4003", "4004", "4020")  # one number in the whole country
 _NO_DIGIT = re.compile(r"[^0-9]")
 _GROUP = re.compile(r"\+?[0-9]+")
 _SEPARATORS = frozenset("/,|")
+_BETWEEN = " | "  # the numbers of `together`
 _LONGEST_AREA_CODE = 3  # with its zero
 _LOCAL = (8, 9)  # digits of a number without its area code
 _MOST_GROUPS = 15  # of one number: of one digit each
@@ -183,6 +184,18 @@ def national(text: str) -> str:
     return number.removeprefix(_COUNTRY) if len(number) > _LONGEST_NATIONAL else number
 
 
+def together(*texts: str) -> str:
+    """One text, in which `with_phone` finds each number of these; a text alone stays as it is.
+
+    A column has room for at least eighteen numbers; further ones are left out.
+    """
+    given = list(dict.fromkeys(filter(None, texts)))
+    if len(given) <= 1:
+        return "".join(given)
+    numbers = dict.fromkeys(number for text in given for number in sorted(nationals(text)) or [national(text)])
+    return _BETWEEN.join(filter(None, numbers))[:_LONGEST_TEXT]
+
+
 def is_whole(text: str) -> bool:
     """Whether a text is a number with its area code. Without one it would be the number of several people."""
     return FEWEST_DIGITS <= len(national(text)) <= _LONGEST_NATIONAL
@@ -228,7 +241,7 @@ def with_phone(rows: Rows, column: str, phone: str) -> Rows:
     usual = Q(phone_end=number[-_KEY_DIGITS:], phone_digits=number)
     candidates = with_texts.filter(_is_unusual(column), Contains(all_digits, number[-_KEY_DIGITS:]))
     texts = candidates.order_by().annotate(written=_text(column)).values_list("written", flat=True).distinct()
-    read_here = [text for text in texts if number in nationals(text)]
+    read_here = [text for text in texts if number in nationals(text) or number in text.split(_BETWEEN)]
     found: Rows = with_texts.filter(usual | (_is_unusual(column) & Q(phone_text__in=read_here)))
     return found
 

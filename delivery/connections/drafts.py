@@ -16,6 +16,7 @@ from django.db import transaction
 from django.db.models import F, QuerySet
 
 from common import clock
+from common.brazil import phones
 from common.postgresql import batches
 from common.shops.bodies import without_blanks
 from common.shops.drafts import Drafts, Result
@@ -78,6 +79,7 @@ class _Drafts(Drafts[Connection, Draft]):
             "dropoffs": [found],
             "orderPackages": items,
         }
+        draft.contact_phone = _numbers(draft)
         if not before or (found, items) != (here, before.get("orderPackages")):
             self.look_again(draft, at)
 
@@ -85,7 +87,6 @@ class _Drafts(Drafts[Connection, Draft]):
         """Have its price computed anew."""
         dropoff = draft.payload["dropoffs"][0]
         draft.external_id = dropoff.get("externalId", "")
-        draft.contact_phone = dropoff.get("contacts", {}).get("phoneNumber", "")
         draft.missing, draft.price, draft.seconds, draft.precision = [], None, None, ""
         draft.due_at, draft.tries = at, 0
         draft.revision += 1
@@ -102,6 +103,11 @@ class _Drafts(Drafts[Connection, Draft]):
 
 DRAFTS = _Drafts()
 drop, take_back, of_phone, forget = DRAFTS.drop, DRAFTS.take_back, DRAFTS.of_phone, DRAFTS.forget
+
+
+def _numbers(draft: Draft) -> str:
+    """The receiver's, as the shop tells it and as people have corrected it."""
+    return phones.together(*(each.get("contacts", {}).get("phoneNumber", "") for each in (draft.dropoff, draft.source)))
 
 
 def pickup_of(connection: Connection) -> dict[str, Any]:
@@ -130,6 +136,7 @@ def edit(*, draft: Draft, dropoff: dict[str, Any], by: str, at: datetime) -> Dra
         if (dropoff := without_blanks(dropoff)) == before:
             return locked
         locked.payload = {**locked.payload, "dropoffs": [dropoff]}
+        locked.contact_phone = _numbers(locked)
         locked.automatic = False
         locked.edited_by, locked.edited_at = by, at
         DRAFTS.look_again(locked, at)

@@ -14,6 +14,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 
 from common.accounts import Environment
+from common.brazil import phones
 from common.shops.bodies import Body
 from common.shops.drafts import Drafts, Result
 from common.shops.models import DraftStatus
@@ -106,7 +107,7 @@ def describe(draft: Draft, body: Body) -> None:
     """Write into the draft what it is found by of the body."""
     receiver = body["receiver"]
     draft.payload, draft.external_id = body, body["orderId"]
-    draft.contact_phone = receiver.get("cellphone") or receiver.get("phone") or ""
+    draft.contact_phone = phones.together(receiver.get("cellphone") or "", receiver.get("phone") or "")
     draft.receiver_document = compact_document(receiver.get("document") or "")
     draft.revision += 1
 

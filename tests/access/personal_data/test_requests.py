@@ -357,6 +357,54 @@ class TestOrderOfAShop:
         assert (request.drafts, request.finished_at is not None) == (2, True)
         assert post(connection, order(1)).json()["reason"] == "dropped"
 
+    @pytest.mark.parametrize("number", [MARIA, "11933330000", "+1 212 555 0100"])
+    def test_is_found_by_each_number_that_a_seller_has_filled_in(self, number):
+        draft = self.made(cellphone="(11) 93333-0000 / +55 (11) 97777-0001", phone="+1 212 555-0100")
+
+        request = ask(phone=number)
+
+        draft.refresh_from_db()
+        assert (request.drafts, draft.payload, draft.contact_phone) == (1, {}, "")
+
+    @staticmethod
+    def made(**numbers):
+        """A seller's draft, dropped again, whose receiver has these numbers."""
+        connection = seller_shops.shop()
+        post(connection, order(1, **WITHOUT_NUMBER))
+        draft = of_orders.DRAFTS.model.objects.get()
+        of_orders.describe(draft, {**draft.payload, "receiver": {**draft.payload["receiver"], **numbers}})
+        draft.save()
+        return of_orders.drop(draft=draft, by="user ana", at=timezone.now())
+
+    @pytest.mark.parametrize("number", [MARIA, JOAO])
+    def test_is_found_by_the_number_of_the_shop_and_by_its_correction(self, number):
+        draft = self.corrected(JOAO)
+
+        assert ask(phone=number).drafts == 1
+
+        draft.refresh_from_db()
+        assert (draft.payload, draft.source, draft.contact_phone) == ({}, {}, "")
+
+    def test_is_not_found_by_a_number_that_the_shop_has_replaced(self):
+        draft = self.corrected(JOAO)
+        of_deliveries.take_back(draft=draft, by="user ana", at=timezone.now())
+
+        post(draft.connection, order(1, billing={"phone": JOAO}))
+
+        assert [*of_deliveries.of_phone(MARIA, until=timezone.now())] == []
+        assert [*of_deliveries.of_phone(JOAO, until=timezone.now())] == [draft]
+
+    @staticmethod
+    def corrected(phone):
+        """An account's draft, dropped again, whose receiver's number was corrected."""
+        post(connected(), order(1))
+        draft = of_deliveries.DRAFTS.model.objects.get()
+        contacts = {**draft.dropoff["contacts"], "phoneNumber": phone}
+        of_deliveries.edit(
+            draft=draft, dropoff={**draft.dropoff, "contacts": contacts}, by="user ana", at=timezone.now()
+        )
+        return of_deliveries.drop(draft=draft, by="user ana", at=timezone.now())
+
 
 class TestCommands:
     def run(self, *arguments):

@@ -90,6 +90,27 @@ class TestNationals:
             assert call.removeprefix("tel:+55") in phones.nationals(text)
 
 
+class TestTogether:
+    @in_turn(
+        ("texts", "text"),
+        [
+            (("", ""), ""),
+            (("+55 11 97777-0001", ""), "+55 11 97777-0001"),
+            (("", "ramal 3"), "ramal 3"),
+            (("11 97777-0001", "11 97777-0001"), "11 97777-0001"),
+            (("+55 11 97777-0001", "11977770001"), "11977770001"),
+            (("11 97777-0001", "(11) 3333-4444 ramal 22"), "11977770001 | 1133334444"),
+            (("11 97777-0001", "+1 212 555 0100"), "11977770001 | 12125550100"),
+            (("11 97777-0001", "-"), "11977770001"),
+        ],
+    )
+    def test_has_each_number_once(self, texts, text):
+        assert phones.together(*texts) == text
+
+    def test_has_room_in_a_column(self):
+        assert len(phones.together("1" * 255, "11 97777-0001")) == 255
+
+
 class TestNational:
     @pytest.mark.parametrize(
         ("text", "number", "is_whole"),
