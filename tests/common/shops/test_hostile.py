@@ -4,7 +4,7 @@ import io
 import json
 import sys
 from copy import deepcopy
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from common.api import json_body
 from common.shops import platforms, values
+from common.shops.drafts import decimal
 from common.shops.order import UnknownForm
 from common.shops.platforms import Platform
 from tests.common.shops import shopify_orders, woocommerce_orders, yampi_orders
@@ -118,12 +119,6 @@ def test_what_json_calls_a_number_is_read_as_one(platform):
 
 
 def parsed(raw):
-    def decimal(text):
-        try:
-            return Decimal(text)
-        except InvalidOperation as error:
-            raise ValueError(text) from error
-
     return json_body.read_object(
         io.BytesIO(raw), most_bytes=1 << 20, most_levels=platforms.MOST_LEVELS, parse_float=decimal
     )

@@ -122,7 +122,13 @@ class TestAPost:
 
     @pytest.mark.parametrize(
         ("body", "missing"),
-        [(b'{"id": 1}', "line_items"), (b"[]", "JSON"), (b"", "JSON"), (b"\xff", "JSON")],
+        [
+            (b'{"id": 1}', "line_items"),
+            (b"[]", "JSON"),
+            (b"", "JSON"),
+            (b"\xff", "JSON"),
+            (b'{"id": 1e99999999999999999999}', "JSON"),
+        ],
     )
     def test_of_something_else_says_what_is_missing(self, area, body, missing):
         connection = area.shop()

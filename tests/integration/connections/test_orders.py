@@ -219,6 +219,16 @@ class TestACancellation:
         assert (again["result"], stale["reason"]) == ("order", "already_requested")
         assert list(Order.objects.order_by("pk").values_list("status", flat=True)) == ["cancelled", "pending"]
 
+    def test_that_the_shop_takes_back_unpaid_makes_none(self):
+        connection = shop()
+        post(connection, order(7))
+        post(connection, order(7, status="cancelled", date_modified_gmt="2026-11-20T13:00:00"))
+
+        answer = post(connection, order(7, status="pending", date_modified_gmt="2026-11-20T14:00:00")).json()
+
+        assert answer["reason"] == "already_requested"
+        assert Order.objects.count() == 1
+
     def test_by_the_sellers_people_stays_when_the_shop_tells_the_order_again(self):
         draft = received(number=7)
         orders.cancel(order=draft.made, by=BY, at=NOW())

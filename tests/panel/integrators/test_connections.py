@@ -5,6 +5,7 @@ import re
 import pytest
 from django.urls import reverse
 
+from common.shops.models import LONGEST_SECRET
 from common.shops.platforms import Platform
 from delivery.connections import drafts
 from delivery.connections.models import Connection, Draft, Reception
@@ -75,11 +76,12 @@ class TestConnectAShop:
         member.post(url("connections"), {**sent, "secret": " theirs "})
         made = Connection.objects.get()
         at_first = made.secret
-        member.post(url("connection_secret", made.pk), {"secret": ""})
-        member.post(url("connection_secret", made.pk), {"secret": "another"})  # pragma: allowlist secret
+        longest = "s" * LONGEST_SECRET
+        for secret in ("", longest, longest + "s"):
+            member.post(url("connection_secret", made.pk), {"secret": secret})
 
         made.refresh_from_db()
-        assert (at_first, made.secret) == ("theirs", "another")
+        assert (at_first, made.secret) == ("theirs", longest)
 
     def test_takes_pickup_points_of_the_account_only(self, member, url):
         sent = {**SETTINGS, "platform": "WOOCOMMERCE", "pickup": str(PickupPointFactory.create().pk)}
