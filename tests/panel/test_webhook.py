@@ -226,6 +226,7 @@ class TestFurtherEndpoints:
 
         added = WebhookEndpoint.objects.get(number=2)
         assert (added.url, added.statuses, added.secret_shown) == (URL, ["FAILED"], True)
+        assert not WebhookEndpoint.objects.get(pk=shop.endpoint.pk).secret_shown
         assert response.redirect_chain[-1][0] == url("webhook", 2)
         assert added.secret in response.content.decode()
         assert added.secret not in member.get(url("webhook", 2)).content.decode()

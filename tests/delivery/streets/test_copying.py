@@ -115,6 +115,13 @@ class TestCopy:
 
         assert copy().tiles == flat
 
+    def test_of_tiles_that_are_not_compressed_says_so(self, copy, server, map_file):
+        server.content = server.content[:98] + bytes([Compression.NONE.value]) + server.content[99:]
+
+        copy()
+
+        assert Reader(MemorySource(map_file.read_bytes())).header()["tile_compression"] is Compression.NONE
+
 
 @pytest.mark.usefixtures("small_ranges")
 class TestInterrupted:
