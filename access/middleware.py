@@ -23,6 +23,7 @@ from access.rights import has_privileges
 
 _PAGES = ("/panel/", "/admin/")
 _ACCOUNT = "/account/"
+_NEW_PASSWORD = "account_change_password"  # noqa: S105  # pragma: allowlist secret  # nosec B105  # a URL's name
 _INITIAL_PASSWORD = "initial_password"  # noqa: S105  # pragma: allowlist secret  # nosec B105  # a session's key
 
 
@@ -40,6 +41,9 @@ class SecondFactorMiddleware:
         is_page = request.path.startswith(_PAGES)
         is_protected = is_page or (request.path.startswith(_ACCOUNT) and request.path not in _open_paths())
         if is_protected and (page := _missing_step(request, is_page)):
+            if page == _NEW_PASSWORD:
+                text = gettext("Your password was set by somebody else. Choose one that only you know.")
+                messages.info(request, text)
             return redirect(f"{reverse(page)}?{urlencode({'next': request.path})}")
         return self.get_response(request)
 
@@ -66,9 +70,13 @@ def _missing_step(request: HttpRequest, is_page: bool) -> str:
         if is_required:
             return "mfa_activate_totp"
     if settings.REQUIRE_TWO_FACTOR and is_page and request.session.get(_INITIAL_PASSWORD):
-        messages.info(request, gettext("Your password was set by somebody else. Choose one that only you know."))
-        return "account_change_password"
+        return _NEW_PASSWORD
     return ""
+
+
+def is_held(request: HttpRequest) -> bool:
+    """Whether the pages of the panel and of the admin lead this session to another page first."""
+    return bool(_missing_step(request, is_page=True))
 
 
 def _used_second_factor(request: HttpRequest) -> bool:

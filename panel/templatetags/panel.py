@@ -15,6 +15,7 @@ from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
 from access import teams
+from access.middleware import is_held
 from access.rights import Account, only_one
 from common import clock
 from common.accounts import Role
@@ -265,9 +266,11 @@ def menus(context: template.Context) -> dict[str, Any]:
     """The parts of the menu by their names, with the entries that the reader sees, each with its address.
 
     Pages of no account or seller have the entries of the only one that the reader sees. `current`: the page to be
-    marked.
+    marked. Nothing for a session that is led to another page first.
     """
     request = context["request"]
+    if is_held(request):
+        return {}
     owner, environment = _whose(context)
     may_request = bool(context.get("may_request"))
     if not owner and (owner := only_one(request.user)):

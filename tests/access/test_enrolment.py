@@ -63,6 +63,16 @@ class TestSettingUp:
             tabs = page.partition('id="tabs"')[2].partition("</nav>")[0]
             assert re.findall(r'aria-current="page">([^<]*)<', tabs) == ["Two-step verification"]
 
+    def test_has_the_menu_only_for_who_is_not_held(self, browser, settings):
+        places = [reverse(name) for name in ("admin:index", "panel:search", "account_own")]
+
+        held = browser.get(SET_UP).content.decode()
+        settings.REQUIRE_TWO_FACTOR = False
+        free = browser.get(SET_UP).content.decode()
+
+        assert [[f'href="{place}"' in page for place in places] for page in (held, free)] == [[False] * 3, [True] * 3]
+        assert reverse("account_logout") in held
+
     @pytest.mark.parametrize("fields", [{}, {"enrolment_code": ""}, {"enrolment_code": "ABCD-EFGH-JKMN-PQRS"}])
     def test_is_refused_with_the_password_alone(self, dora, browser, fields):
         issue(dora)
