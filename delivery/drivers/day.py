@@ -100,6 +100,7 @@ class DayView(View):
         worked = latest(device.driver, at=now)
         hours = of_days(device.driver, [work.of for work in worked], at=now)
         today, *before = [{"work": work, "duty": hours[work.of]} for work in worked]
-        context = {"today": today, "before": before, "sees_amounts": Tariff.pays_drivers()}
+        shown = [day for day in before if day["work"].routes or day["duty"].spans]
+        context = {"today": today, "before": shown, "sees_amounts": Tariff.pays_drivers()}
         with timezone.override(state.zone(device.driver)):
             return render(request, "driver_app/day.html", context)

@@ -157,6 +157,19 @@ class TestPage:
         assert today["duty"].total == timedelta(minutes=20)
         assert "23:10–now" in page.content.decode()
 
+    def test_has_the_days_before_on_which_there_was_something(self, monkeypatch):
+        ana = phone()
+        monkeypatch.setattr(clock, "now", lambda: NOON)
+        assert "You were not on duty, and had no route." in ana.get("day/").content.decode()
+        finished(ana.driver, NOON - timedelta(days=2))
+        for on_duty, hour in ((True, 1), (False, 2)):
+            DutyChange.objects.create(driver=ana.driver, on_duty=on_duty, at=NOON - timedelta(days=4, hours=-hour))
+
+        page = ana.get("day/")
+
+        found = [(NOON.date() - each["work"].of).days for each in page.context["before"]]
+        assert (found, page.content.decode().count("No route")) == ([2, 4], 1)
+
     @pytest.mark.parametrize(("percent", "count"), [(0, 0), (70, 1)])
     def test_has_amounts_where_drivers_have_a_share(self, rules, percent, count):
         rules(driver_share_percent=percent)
