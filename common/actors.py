@@ -26,9 +26,11 @@ _KINDS = {
     gettext_noop("carrier"),
     gettext_noop("shop"),
 }
+RETENTION = "system: data retention"  # the end of the time for which data about people is kept
 DATABASE = "database"  # in `common.postgresql.row_history`: a change without an actor
 _SYSTEM = {
     DATABASE: gettext_noop("Directly in the database"),
+    RETENTION: gettext_noop("data retention period"),
     "system: offer deadline": gettext_noop("offer deadline"),
     "system: sandbox": gettext_noop("sandbox"),
     "sandbox simulator": gettext_noop("sandbox simulator"),

@@ -143,11 +143,11 @@ def prune_proof_photos() -> None:
 
 @shared_task(name="delivery.forget")
 def forget() -> None:
-    """Anonymise the people in deliveries and orders of shops that ended long ago, delete old positions of drivers."""
+    """Anonymise the people in old deliveries and old orders of shops, and delete old positions of drivers."""
     now = agreed_now()
     forgetting.forget_ended(at=now)
     forgetting.forget_positions(at=now)
-    drafts.forget_ended(at=now)
+    drafts.forget_old(at=now)
 
 
 @shared_task(name=task_names.ADVANCE_SIMULATIONS)

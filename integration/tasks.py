@@ -63,7 +63,7 @@ def forget() -> None:
     now = agreed_now()
     forgetting.forget_old_orders(at=now)
     forgetting.forget_old_invoices(at=now)
-    drafts.forget_ended(at=now)
+    drafts.forget_old(at=now)
 
 
 @shared_task(name="integration.prune_idempotency_records")

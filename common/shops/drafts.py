@@ -4,7 +4,7 @@ A platform posts an order many times, out of sequence and for days: a draft is f
 under a lock. An area says in a subclass of `Drafts` what it writes into a draft and what it makes of it.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from decimal import Decimal, InvalidOperation
@@ -14,8 +14,9 @@ from typing import Any, ClassVar, Generic, TypeVar
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import F, Q, QuerySet
 
+from common.actors import RETENTION
 from common.brazil.phones import with_phone
 from common.errors import DomainError
 from common.fields import folded
@@ -84,7 +85,7 @@ class Drafts(Generic[Connection, Draft]):
     related: ClassVar[tuple[str, ...]] = ("connection",)
     # Raised for a draft that is not open any more.
     ended: type[DomainError]
-    # What is left of further columns about people.
+    # What is left of further columns, about people or of an open draft.
     forgotten: ClassVar[Mapping[str, Any]] = {}
 
     def new(self, connection: Connection) -> Draft:
@@ -238,31 +239,64 @@ class Drafts(Generic[Connection, Draft]):
 
     def forget_of(self, rows: QuerySet[Draft], *, at: datetime, failed: set[UUID] | None = None) -> int:
         """Anonymise one batch of those that have ended. Returns how many there were. `failed`: see `work_on`."""
-        due = rows.filter(ended_at__isnull=False).values_list("pk", flat=True)
-        return self._forget_batch(due, at=at, failed=failed)
+        return _forget_batch(rows.filter(ended_at__isnull=False), partial(self.forget, at=at), failed)
 
-    def forget_ended(self, *, at: datetime, days: int) -> int:
-        """Anonymise drafts that ended so many days ago, in at most _MOST_BATCHES batches. Returns how many. 0: none."""
+    def forget_old(self, *, at: datetime, days: int) -> int:
+        """Anonymise drafts that ended so many days ago, and those that are open and untouched for so long. 0: none.
+
+        In at most _MOST_BATCHES batches of each. Returns how many there were.
+        """
         if not days:
             return 0
-        due = self._rows.filter(ended_at__lt=at - timedelta(days=days), forgotten_at=None)
-        keys, total, failed = due.order_by("ended_at").values_list("pk", flat=True), 0, set[UUID]()
-        for _number in range(_MOST_BATCHES):
-            known = len(failed)
-            count = self._forget_batch(keys, at=at, failed=failed)
-            if not count and len(failed) == known:
-                break
-            total += count
-        return total
+        since = at - timedelta(days=days)
+        ended = self._rows.filter(ended_at__lt=since, forgotten_at=None).order_by("ended_at")
+        open_ones = self._untouched(since=since, at=at).order_by("created_at")
+        return _forget_batches(ended, partial(self.forget, at=at)) + _forget_batches(
+            open_ones, partial(self._forget_open, since=since, at=at)
+        )
 
-    def _forget_batch(self, due: QuerySet[Any], *, at: datetime, failed: set[UUID] | None) -> int:
-        doing = "anonymise the order of a shop"
-        return batches.work_on(due, partial(self.forget, at=at), most=_BATCH, failed=failed, doing=doing)
+    def _untouched(self, *, since: datetime, at: datetime) -> QuerySet[Draft]:
+        """Open drafts that neither the shop nor people have changed since then.
+
+        What the shop has changed has the moment that its platform tells. One to come does not count: with a wrong year
+        the draft would stay.
+        """
+        by_shop = Q(shop_changed_at=None) | Q(shop_changed_at__lt=since) | Q(shop_changed_at__gt=at)
+        by_people = Q(edited_at=None) | Q(edited_at__lt=since)
+        return self._rows.filter(by_shop, by_people, ended_at=None, created_at__lt=since)
 
     def forget(self, keys: list[UUID], *, at: datetime) -> None:
         """Delete what ended drafts tell about people. That they have ended is kept, so that none is made again."""
-        ended = self._rows.filter(pk__in=keys, ended_at__isnull=False)
-        ended.update(payload={}, contact_phone="", forgotten_at=at, **self.forgotten)
+        self._rows.filter(pk__in=keys, ended_at__isnull=False).update(**self._emptied(at))
+
+    def _forget_open(self, keys: list[UUID], *, since: datetime, at: datetime) -> None:
+        """Drop those that are untouched still, without what they tell about people."""
+        dropped = {
+            "status": DraftStatus.DROPPED,
+            "ended_at": at,
+            "dropped_by": RETENTION,
+            "revision": F("revision") + 1,
+        }
+        self._untouched(since=since, at=at).filter(pk__in=keys).update(**dropped, **self._emptied(at))
+
+    def _emptied(self, at: datetime) -> dict[str, Any]:
+        return {"payload": {}, "contact_phone": "", "forgotten_at": at, **self.forgotten}
+
+
+def _forget_batches(due: QuerySet[Any], work: Callable[[list[UUID]], None]) -> int:
+    total, failed = 0, set[UUID]()
+    for _number in range(_MOST_BATCHES):
+        known = len(failed)
+        count = _forget_batch(due, work, failed)
+        if not count and len(failed) == known:
+            break
+        total += count
+    return total
+
+
+def _forget_batch(due: QuerySet[Any], work: Callable[[list[UUID]], None], failed: set[UUID] | None) -> int:
+    keys, doing = due.values_list("pk", flat=True), "anonymise the order of a shop"
+    return batches.work_on(keys, work, most=_BATCH, failed=failed, doing=doing)
 
 
 def _ignored(connection: ShopConnection, order: ShopOrder) -> Reason:

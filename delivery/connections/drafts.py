@@ -63,7 +63,7 @@ class _Drafts(Drafts[Connection, Draft]):
     model = Draft
     related = ("connection__integrator", "connection__pickup")
     ended = DraftEnded
-    forgotten = MappingProxyType({"source": {}})
+    forgotten = MappingProxyType({"source": {}, "due_at": None})
 
     def new(self, connection: Connection) -> Draft:
         return Draft(integrator_id=connection.integrator_id, automatic=connection.automatic, source={})
@@ -287,6 +287,6 @@ def _again_at(draft: Draft, error: DeliveryError, at: datetime) -> datetime | No
     return at + PAUSE if may_pass and at < draft.created_at + _TRIED_FOR else None
 
 
-def forget_ended(*, at: datetime) -> int:
-    """Anonymise drafts that ended FORGET_DELIVERY_DAYS ago. Returns how many."""
-    return DRAFTS.forget_ended(at=at, days=settings.FORGET_DELIVERY_DAYS)
+def forget_old(*, at: datetime) -> int:
+    """Anonymise drafts that ended, or were touched last, FORGET_DELIVERY_DAYS ago. Returns how many."""
+    return DRAFTS.forget_old(at=at, days=settings.FORGET_DELIVERY_DAYS)

@@ -198,6 +198,6 @@ def of_document(document: str, *, until: datetime) -> QuerySet[Draft]:
     )
 
 
-def forget_ended(*, at: datetime) -> int:
-    """Anonymise drafts that ended FORGET_DELIVERY_DAYS ago. Returns how many."""
-    return DRAFTS.forget_ended(at=at, days=settings.FORGET_DELIVERY_DAYS)
+def forget_old(*, at: datetime) -> int:
+    """Anonymise drafts that ended, or were touched last, FORGET_DELIVERY_DAYS ago. Returns how many."""
+    return DRAFTS.forget_old(at=at, days=settings.FORGET_DELIVERY_DAYS)

@@ -99,7 +99,7 @@ NOT_CALLED = {
                     "check",
                     "check_due",
                     "edit",
-                    "forget_ended",
+                    "forget_old",
                     "pickup_of",
                     "request",
                     "wake",
@@ -116,7 +116,7 @@ NOT_CALLED = {
             ),
             *(
                 f"integration.connections.drafts.{name}"
-                for name in ("describe", "forget_ended", "look_again", "make", "of_document")
+                for name in ("describe", "forget_old", "look_again", "make", "of_document")
             ),
         ),
         "of the shop and the order it is given; tests/integration/connections",

@@ -9,6 +9,7 @@ from django.utils import timezone
 from rest_framework.test import APIClient
 
 from common import clock
+from common.actors import RETENTION
 from delivery.api.serializers import DeliveryRequestSerializer
 from delivery.connections import actions, drafts, payloads
 from delivery.connections.models import Draft, Reception
@@ -472,6 +473,57 @@ class TestForgetting:
         assert read(open_one).payload
         assert post(connection, order(int(old.order_id))).json()["reason"] == "dropped"
         assert read(old).payload == {}
+
+    def test_drops_and_empties_what_stays_open_and_nobody_has_touched(self, settings):
+        draft = received(checked=False)
+        old = NOW() - timedelta(days=settings.FORGET_DELIVERY_DAYS, minutes=1)
+        Draft.objects.update(created_at=old, shop_changed_at=old, edited_at=old)
+
+        forget()
+
+        left = read(draft)
+        assert (left.status, left.dropped_by, left.revision) == ("dropped", RETENTION, draft.revision + 1)
+        assert (left.payload, left.source, left.contact_phone, left.due_at) == ({}, {}, "", None)
+        assert left.ended_at == left.forgotten_at > NOW() - timedelta(minutes=1)
+        assert post(draft.connection, order(int(draft.order_id))).json()["reason"] == "dropped"
+
+    @pytest.mark.parametrize("column", ["created_at", "shop_changed_at", "edited_at"])
+    def test_keeps_an_open_one_that_the_shop_or_people_have_touched_since(self, settings, column):
+        draft = received(checked=False)
+        days = timedelta(days=settings.FORGET_DELIVERY_DAYS)
+        old, since = NOW() - days - timedelta(minutes=1), NOW() - days + timedelta(minutes=1)
+        touched = {**dict.fromkeys(("created_at", "shop_changed_at", "edited_at"), old), column: since}
+        Draft.objects.update(**touched)
+
+        forget()
+
+        assert (read(draft).status, read(draft).payload) == ("open", draft.payload)
+
+    @pytest.mark.parametrize("told", [None, timedelta(days=3650)])
+    def test_counts_no_change_of_the_shop_that_is_still_to_come(self, settings, told):
+        draft = received(checked=False)
+        old = NOW() - timedelta(days=settings.FORGET_DELIVERY_DAYS, minutes=1)
+        Draft.objects.update(created_at=old, shop_changed_at=told and NOW() + told)
+
+        forget()
+
+        assert read(draft).payload == {}
+
+    def test_keeps_what_is_touched_while_it_is_looked_for(self, settings, monkeypatch):
+        """The row is found untouched, and a person changes it before it is dropped."""
+        draft = received(checked=False)
+        old = NOW() - timedelta(days=settings.FORGET_DELIVERY_DAYS, minutes=1)
+        Draft.objects.update(created_at=old, shop_changed_at=old)
+        forget_open = drafts.DRAFTS._forget_open
+
+        def touched_before(keys, **options):
+            Draft.objects.update(edited_at=NOW())
+            forget_open(keys, **options)
+
+        monkeypatch.setattr(drafts.DRAFTS, "_forget_open", touched_before)
+        forget()
+
+        assert read(draft).payload == draft.payload
 
 
 @pytest.mark.django_db

@@ -303,6 +303,17 @@ class TestForgetting:
         assert read(open_one).payload
         assert post(connection, order(7)).json()["reason"] == "already_requested"
 
+    def test_drops_and_empties_what_stays_open_and_nobody_has_touched(self, settings):
+        draft = received(number=7, **WITHOUT_NUMBER)
+        old = NOW() - timedelta(days=settings.FORGET_DELIVERY_DAYS, minutes=1)
+        Draft.objects.update(created_at=old, shop_changed_at=old)
+
+        forget()
+
+        left = read(draft)
+        assert (left.status, left.payload, left.contact_phone, left.receiver_document) == ("dropped", {}, "", "")
+        assert post(draft.connection, order(7)).json()["reason"] == "dropped"
+
 
 @pytest.mark.django_db
 class TestTheListOfDrafts:
