@@ -375,7 +375,7 @@ class OfferExpired(DeliveryError):
     title = "The offer has expired"
     meaning = "The offer has expired (sandbox)."
     remedy = "Request a new delivery."
-    example = "The offer has expired; the integrator has to request the delivery again."
+    example = "The offer has expired; the account has to request the delivery again."
 
 
 class NoEligibleDriver(DeliveryError):

@@ -65,7 +65,7 @@ class TokenInline(ReadOnlyInline):
 class IntegratorAdmin(AccountAdmin):
     list_display = [named, "webhook", "last_call", "people", _ID, "created_at"]
     add_page = "panel:setup_new"
-    nothing_yet = _("No integrator yet.")
+    nothing_yet = _("No account yet.")
     limits = _LIMITS
     search_fields = ["name__composed"]
     readonly_fields = [_ID, "team", "created_at"]

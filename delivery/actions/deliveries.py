@@ -232,7 +232,7 @@ def accept(*, delivery: Delivery, driver: Driver | None, by: str, at: datetime) 
         raise RouteTaken("A driver has accepted this route already; one acceptance covers all of it.")
     is_overdue = locked.route_status == RouteStatus.AVAILABLE and locked.offer_expires_at <= at
     if is_overdue or locked.route_status == RouteStatus.EXPIRED:
-        raise OfferExpired("The offer has expired; the integrator has to request the delivery again.")
+        raise OfferExpired("The offer has expired; the account has to request the delivery again.")
     after = lifecycle.move(locked.state, Trigger.ACCEPT)
     locked.driver = drivers.claim(driver, locked, at=at) if driver else drivers.claim_first_eligible(locked, at=at)
     locked.driver_amount = Tariff.driver_amounts([locked])[locked.pk]

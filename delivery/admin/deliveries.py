@@ -188,7 +188,7 @@ class DeliveryAdmin(LargeTable, Unchangeable, ModelAdmin):
     search_fields = ["stops__external_id"]
     search_help_text = gettext_lazy("Id, order, or part of an order or a name among the newest")
     ordering = ["-created_at"]
-    nothing_yet = gettext_lazy("No delivery yet. Integrators request them by the API.")
+    nothing_yet = gettext_lazy("No delivery yet. Accounts request them in the panel or by the API.")
     action_form = MovesActionForm
     actions = [f"move_{name}" for name in moves.MOVES]
     change_form_template = "admin/delivery/delivery/change_form.html"

@@ -10,7 +10,7 @@ from delivery.models import Stop, WebhookEndpoint, WebhookEvent, parse_id
 
 @admin.register(WebhookEndpoint)
 class WebhookEndpointAdmin(EndpointAdmin):
-    nothing_yet = _("No webhook yet: each integrator has one for live and one for the sandbox.")
+    nothing_yet = _("No webhook yet: each account has one for live and one for the sandbox.")
 
 
 @admin.register(WebhookEvent)

@@ -30,7 +30,7 @@ class Connection(ShopConnection):
 
     integrator = models.ForeignKey(
         Integrator,
-        verbose_name=_("integrator"),
+        verbose_name=_("account"),
         on_delete=models.CASCADE,
         related_name="connections",
         db_index=False,  # an index begins with this column

@@ -37,8 +37,8 @@ class Migration(migrations.Migration):
                 ('created_at', models.DateTimeField(auto_now_add=True, verbose_name='created at')),
             ],
             options={
-                'verbose_name': 'integrator',
-                'verbose_name_plural': 'integrators',
+                'verbose_name': 'account',
+                'verbose_name_plural': 'accounts',
                 'ordering': ['name'],
                 'constraints': [models.CheckConstraint(condition=models.Q(models.Q(('suspended_at', None), ('suspended_by', ''), ('suspension_reason', '')), models.Q(('suspended_at__isnull', False), models.Q(('suspended_by', ''), _negated=True), models.Q(('suspension_reason', ''), _negated=True)), _connector='OR'), name='integrator_suspension_has_who_and_why')],
             },
@@ -52,7 +52,7 @@ class Migration(migrations.Migration):
                 ('subject', models.CharField(blank=True, help_text="A token's name and hint, a URL, a count, a reason.", max_length=2000, verbose_name='subject')),
                 ('by', models.CharField(max_length=200, verbose_name='by')),
                 ('at', models.DateTimeField(verbose_name='at')),
-                ('integrator', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='audit', to='delivery.integrator', verbose_name='integrator')),
+                ('integrator', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='audit', to='delivery.integrator', verbose_name='account')),
             ],
             options={
                 'verbose_name': 'audit entry',
@@ -162,7 +162,7 @@ class Migration(migrations.Migration):
                 ('paused_until', models.DateTimeField(editable=False, null=True, verbose_name='paused until')),
                 ('last_success_at', models.DateTimeField(editable=False, null=True, verbose_name='last success')),
                 ('retry_after_until', models.DateTimeField(editable=False, help_text='End of the pause that the endpoint asked for with Retry-After.', null=True)),
-                ('integrator', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='endpoints', to='delivery.integrator', verbose_name='integrator')),
+                ('integrator', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='endpoints', to='delivery.integrator', verbose_name='account')),
             ],
             options={
                 'verbose_name': 'webhook endpoint',
@@ -231,7 +231,7 @@ class Migration(migrations.Migration):
                 ('name', models.CharField(max_length=120, verbose_name='name')),
                 ('radius_m', models.PositiveIntegerField(default=150, help_text="A request's pickup must lie this near.", validators=[django.core.validators.MinValueValidator(1), django.core.validators.MaxValueValidator(5000)], verbose_name='radius (m)')),
                 ('active', models.BooleanField(default=True, verbose_name='active')),
-                ('integrator', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='pickup_points', to='delivery.integrator', verbose_name='integrator')),
+                ('integrator', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='pickup_points', to='delivery.integrator', verbose_name='account')),
             ],
             options={
                 'verbose_name': 'pickup point',
@@ -303,7 +303,7 @@ class Migration(migrations.Migration):
                 'verbose_name': 'delivery tariff',
                 'verbose_name_plural': 'delivery tariffs',
                 'ordering': ['vehicle_type', 'id'],
-                'constraints': [models.CheckConstraint(condition=models.Q(('vehicle_type__in', ['MOTORCYCLE', 'CAR'])), name='tariff_vehicle_type'), models.UniqueConstraint(condition=models.Q(('active', True)), fields=('vehicle_type', 'integrator'), name='one_active_tariff', nulls_distinct=False, violation_error_message='There is an active tariff for this vehicle and integrator already.'), models.CheckConstraint(condition=models.Q(('base_fare__gte', 0), ('included_km__gte', 0), ('maximum_kg__gte', 0), ('maximum_km__gte', 0), ('minimum_fare__gte', 0), ('price_per_extra_dropoff__gte', 0), ('price_per_km__gte', 0)), name='tariff_not_negative'), models.CheckConstraint(condition=models.Q(('maximum_litres__gte', 0), ('maximum_side_cm__gte', 0)), name='tariff_package_not_negative'), models.CheckConstraint(condition=models.Q(('cancel_percent_accepted__range', (0, 100)), ('cancel_percent_collected__range', (0, 100)), ('return_share__range', (0, 1))), name='tariff_shares')],
+                'constraints': [models.CheckConstraint(condition=models.Q(('vehicle_type__in', ['MOTORCYCLE', 'CAR'])), name='tariff_vehicle_type'), models.UniqueConstraint(condition=models.Q(('active', True)), fields=('vehicle_type', 'integrator'), name='one_active_tariff', nulls_distinct=False, violation_error_message='There is an active tariff for this vehicle and account already.'), models.CheckConstraint(condition=models.Q(('base_fare__gte', 0), ('included_km__gte', 0), ('maximum_kg__gte', 0), ('maximum_km__gte', 0), ('minimum_fare__gte', 0), ('price_per_extra_dropoff__gte', 0), ('price_per_km__gte', 0)), name='tariff_not_negative'), models.CheckConstraint(condition=models.Q(('maximum_litres__gte', 0), ('maximum_side_cm__gte', 0)), name='tariff_package_not_negative'), models.CheckConstraint(condition=models.Q(('cancel_percent_accepted__range', (0, 100)), ('cancel_percent_collected__range', (0, 100)), ('return_share__range', (0, 1))), name='tariff_shares')],
             },
         ),
         migrations.CreateModel(
@@ -354,7 +354,7 @@ class Migration(migrations.Migration):
                 ('hint', models.CharField(editable=False, help_text='Its beginning and end.', max_length=20, verbose_name='token')),
                 ('name', models.CharField(blank=True, db_default='', help_text='For people: the system that uses it.', max_length=60, verbose_name='name')),
                 ('expires_at', models.DateTimeField(blank=True, editable=False, null=True, verbose_name='expires at')),
-                ('integrator', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='tokens', to='delivery.integrator', verbose_name='integrator')),
+                ('integrator', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='tokens', to='delivery.integrator', verbose_name='account')),
             ],
             options={
                 'verbose_name': 'token',
@@ -393,7 +393,7 @@ class Migration(migrations.Migration):
                 ('last_sequence', models.PositiveIntegerField(default=0, verbose_name='webhook events')),
                 ('forgotten_at', models.DateTimeField(editable=False, null=True, verbose_name='anonymised at')),
                 ('driver', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='deliveries', to='delivery.driver', verbose_name='driver')),
-                ('integrator', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='deliveries', to='delivery.integrator', verbose_name='integrator')),
+                ('integrator', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='deliveries', to='delivery.integrator', verbose_name='account')),
                 ('token', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='deliveries', to='delivery.token', verbose_name='requested with')),
             ],
             options={

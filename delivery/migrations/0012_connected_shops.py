@@ -33,7 +33,7 @@ class Migration(migrations.Migration):
                 ('created_at', models.DateTimeField(editable=False, verbose_name='created at')),
                 ('created_by', models.CharField(editable=False, max_length=200, verbose_name='created by')),
                 ('removed_at', models.DateTimeField(blank=True, editable=False, null=True, verbose_name='removed at')),
-                ('integrator', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='connections', to='delivery.integrator', verbose_name='integrator')),
+                ('integrator', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='connections', to='delivery.integrator', verbose_name='account')),
                 ('pickup', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='delivery.pickuppoint', verbose_name='pickup point')),
             ],
             options={

@@ -375,7 +375,7 @@ class Delivery(Identified, Located):
     route_id = fields.UUIDField(_("route"), default=new_id, unique=True, editable=False)
     integrator = models.ForeignKey(
         Integrator,
-        verbose_name=_("integrator"),
+        verbose_name=_("account"),
         on_delete=models.PROTECT,
         related_name="deliveries",
         db_index=False,  # an index begins with this column

@@ -79,8 +79,8 @@ class Integrator(Identified, Suspendable, LimitedAccount):
     created_at = models.DateTimeField(_("created at"), auto_now_add=True)
 
     class Meta:
-        verbose_name = _("integrator")
-        verbose_name_plural = _("integrators")
+        verbose_name = _("account")
+        verbose_name_plural = _("accounts")
         ordering = ["name"]
         constraints = [
             suspension_is_whole("integrator_suspension_has_who_and_why"),
@@ -133,7 +133,7 @@ class PickupPoint(Identified, Located):
     """A place from which an integrator may request deliveries."""
 
     integrator = models.ForeignKey(
-        Integrator, verbose_name=_("integrator"), on_delete=models.CASCADE, related_name="pickup_points"
+        Integrator, verbose_name=_("account"), on_delete=models.CASCADE, related_name="pickup_points"
     )
     name = not_personal(models.CharField(_("name"), max_length=120))
     radius_m = models.PositiveIntegerField(
@@ -271,7 +271,7 @@ class AuditEntry(models.Model):
 
     integrator = models.ForeignKey(
         Integrator,
-        verbose_name=_("integrator"),
+        verbose_name=_("account"),
         on_delete=models.CASCADE,
         related_name="audit",
         db_index=False,  # an index begins with this column

@@ -126,7 +126,7 @@ class Tariff(models.Model):
                 name="one_active_tariff",
                 condition=Q(active=True),
                 nulls_distinct=False,
-                violation_error_message=_("There is an active tariff for this vehicle and integrator already."),
+                violation_error_message=_("There is an active tariff for this vehicle and account already."),
             ),
             models.CheckConstraint(
                 name="tariff_not_negative",

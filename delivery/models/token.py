@@ -27,7 +27,7 @@ class Token(Identified, Credential):
 
     integrator = models.ForeignKey(
         Integrator,
-        verbose_name=_("integrator"),
+        verbose_name=_("account"),
         on_delete=models.CASCADE,
         related_name="tokens",
         db_index=False,  # an index begins with this column

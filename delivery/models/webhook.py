@@ -38,7 +38,7 @@ class WebhookEndpoint(Endpoint):
 
     integrator = models.ForeignKey(
         Integrator,
-        verbose_name=_("integrator"),
+        verbose_name=_("account"),
         on_delete=models.CASCADE,
         related_name="endpoints",
         db_index=False,  # an index begins with this column

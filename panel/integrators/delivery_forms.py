@@ -356,7 +356,7 @@ class DeliveryForm:
             PackageForm(data, prefix=f"package{number}", empty_permitted=True, use_required_attribute=False)
             for number in range(1, MOST_PACKAGES + 1)
         ]
-        self.packages[0].fields["quantity"].label = _("Parcels")
+        self.packages[0].fields["quantity"].label = _("Packages")
         with timezone.override(self.zone):
             self.windows.full_clean()
 

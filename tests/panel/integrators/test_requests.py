@@ -654,7 +654,7 @@ class TestFolds:
             ({"b-city": "x" * 256}, "Complement, district, city, state"),
             ({"b-email": "nobody"}, "Instructions, e-mail, failure, photo, PIN"),
             ({"package1-weight": "x"}, "Contents, weight and size"),
-            ({"package3-weight": "x"}, "Add a parcel of another kind"),
+            ({"package3-weight": "x"}, "Add a package of another kind"),
         ],
     )
     def test_are_open_where_a_field_in_them_is_refused(self, member, url, fields, changes, title):
