@@ -95,7 +95,7 @@ class ForeignCompany(IntegrationError):
     status = 401
     message = "Request não altorizado"  # spelled so in the specification
     fields = ("company_document",)
-    of_fields = "Esta empresa é de outro vendedor que a chave. Envie a chave dele, ou o documento de uma empresa sua"
+    of_fields = "Esta empresa não é do vendedor da chave. Envie a do vendedor dela, ou o documento de uma empresa sua"
     meaning = "company_document belongs to another seller than the key does."
     remedy = "Use the key of that seller, or a document of your own companies."
 
@@ -514,7 +514,7 @@ class IdempotencyKeyReused(IntegrationError):
 
     code = "idempotency_key_reused"
     message = (
-        "Um pedido foi criado com este Idempotency-Key nas últimas 24 horas, a partir de outro corpo. Use uma chave "
+        "Um pedido foi criado com esta Idempotency-Key nas últimas 24 horas, a partir de outro corpo. Use uma chave "
         "nova para cada pedido e a mesma só para repetir a chamada sem mudanças"
     )
 
@@ -524,7 +524,7 @@ class CallInProgress(IntegrationError):
 
     code = "call_in_progress"
     status = 409
-    message = "A primeira chamada com este Idempotency-Key ainda não terminou. Repita-a sem mudanças"
+    message = "A primeira chamada com esta Idempotency-Key ainda não terminou. Repita-a sem mudanças"
     retry_after = 5
 
 
@@ -587,14 +587,14 @@ class DraftChanged(IntegrationError):
     """Making an order of a shop that has changed since a person saw it."""
 
     code = "draft_changed"
-    message = "A loja mudou este pedido neste meio-tempo"
+    message = "A loja mudou este pedido nesse meio-tempo"
 
 
 class DraftIncomplete(IntegrationError):
     """Making an order of a shop of which something is missing."""
 
     code = "draft_incomplete"
-    message = "Falta alguma coisa deste pedido da loja"
+    message = "Falta alguma coisa neste pedido da loja"
 
 
 class SellerNotFound(IntegrationError):

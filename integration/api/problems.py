@@ -46,7 +46,7 @@ WARNINGS = {
     "unknown_state": "Não é a sigla de um estado.",
     "unassigned_postcode": "O CEP não é de nenhuma região.",
     "postcode_of_another_state": "O CEP é de outro estado.",
-    "doubtful_phone": "Não é um telefone que se possa chamar. Envie o DDD e o número: 11977770001.",
+    "doubtful_phone": "Não é um telefone para o qual se possa ligar. Envie o DDD e o número: 11977770001.",
     "order_cost_differs": "{about}. Os valores do pedido são em reais (150.5), declared_amount em centavos (15050).",
     "side_is_zero": "Uma das medidas é zero.",
     "weight_out_of_range": "O peso, em quilogramas, é zero ou passa do máximo da tarifa de frete.",

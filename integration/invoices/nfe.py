@@ -468,7 +468,7 @@ def _access_key(form: _Form, invoice: etree._Element, protocols: list[etree._Ele
             return key
     raise InvalidInvoice(
         f"A nota fiscal não traz uma chave de acesso de 44 caracteres: o Id de inf{form.name} "
-        f"(linha {invoice.sourceline}) é '{own[:_LONGEST_SHOWN]}', e deve ser {form.name} e a chave"
+        f"(linha {invoice.sourceline}) é '{own[:_LONGEST_SHOWN]}', e deve ser {form.name} seguido da chave"
     )
 
 

@@ -313,7 +313,7 @@ def _facts(label: Label, top: float, inner: float, bottom: float) -> tuple[list[
         _Row(f"Peso {kilograms(label.weight)}", 8, 6),
         _Row(label.deadline, 8, 6, 2),
         _Row(key and f"{nfe.name_of(key)} {key}", 7, 6),
-        _Row("Acompanhe a entrega pelo código QR", 7, 6),
+        _Row("Acompanhe a entrega pelo QR code", 7, 6),
     ]
     found = _fit(rows, width=width, height=bottom - top - 2 * _GAP)
     begin = bottom - max(_FACTS, _height(found) + 2 * _GAP)

@@ -20,7 +20,7 @@ def test_a_refusal_has_no_word_of_the_contract_in_portuguese():
     with translation.override("pt-br"):
         said = refusal(caught.value)
 
-    assert said == "Não é possível coletar enquanto a rota está ofertada. Possível agora: aceitar, cancelar."
+    assert said == "Não é possível coletar enquanto a rota está oferecida. Possível agora: aceitar, cancelar."
 
 
 def test_a_name_that_is_a_word_of_the_contract_stays_a_name_elsewhere():

@@ -56,7 +56,7 @@ def test_say_where_to_look_and_how_many_orders_wait(failing):
 
     body = credentials.decrypt(Message.objects.all()[0].body_ciphertext)
     assert f"/panel/sellers/{failing.seller_id}/live/webhook/" in body
-    assert "Pedidos com eventos na fila: 1" in body
+    assert "Pedidos com eventos esperando: 1" in body
 
 
 def test_tell_nobody_of_the_sandbox(failing):
