@@ -7,6 +7,7 @@ import pgtrigger
 from django.db import models
 from django.db.models import Prefetch, Q
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 
 from common.accounts import Environment
 from common.fields import one_of, personal
@@ -61,7 +62,7 @@ class Manifest(models.Model):
     environment = environment_field()  # its orders'
     created_at = models.DateTimeField(_("created at"))
     created_by = personal(models.CharField(_("created by"), max_length=200))
-    closed_at = models.DateTimeField(_("closed at"), null=True, editable=False)
+    closed_at = models.DateTimeField(pgettext_lazy("manifest", "closed at"), null=True, editable=False)
     closed_by = personal(models.CharField(_("closed by"), max_length=200, blank=True, editable=False))
 
     objects = ManifestQuerySet.as_manager()

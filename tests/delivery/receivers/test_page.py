@@ -78,7 +78,7 @@ class TestSentence:
         [
             ((), "The shop is preparing your order.", "A loja está preparando o seu pedido."),
             (("accept",), "Ana is on the way to the shop.", "Ana está a caminho da loja."),
-            (("accept", "collect"), "Ana is on the way to you.", "Ana está a caminho de você."),
+            (("accept", "collect"), "Ana is on the way to you.", "Ana está a caminho do seu endereço."),
         ],
     )
     def test_says_what_happens_now(self, read, moves, english, portuguese):
