@@ -18,7 +18,7 @@ from common import clock
 from common.errors import DomainError
 from common.fields import parse_id
 from common.shops.drafts import Outcome
-from common.shops.models import LONGEST_METHOD, LONGEST_SECRET, PLATFORMS
+from common.shops.models import LONGEST_METHOD, LONGEST_NAME, LONGEST_SECRET, PLATFORMS
 from common.shops.platforms import Platform
 from common.shops.receptions import MOST_RECEPTIONS
 from panel.base import LoggedInView, origin
@@ -44,7 +44,9 @@ def chosen(request: HttpRequest) -> dict[UUID, int]:
 class ShopForm(forms.Form):
     """What people choose of a connection in either area."""
 
-    name = forms.CharField(label=gettext_lazy("Name of the shop"), max_length=120, widget=forms.TextInput(_OFF))
+    name = forms.CharField(
+        label=gettext_lazy("Name of the shop"), max_length=LONGEST_NAME, widget=forms.TextInput(_OFF)
+    )
     shipping_method = forms.CharField(
         label=gettext_lazy("Only orders with this in their shipping method"),
         max_length=LONGEST_METHOD,

@@ -22,6 +22,7 @@ _KEY_BYTES = 16
 LONGEST_KEY = 2 * _KEY_BYTES
 LONGEST_SECRET = 255
 LONGEST_METHOD = 100
+LONGEST_NAME = 120
 PLATFORMS = {Platform.WOOCOMMERCE: "WooCommerce", Platform.SHOPIFY: "Shopify", Platform.YAMPI: "Yampi"}
 
 
@@ -47,7 +48,7 @@ class ShopConnection(models.Model):
     platform = models.CharField(
         _("platform"), max_length=11, choices=[(each.value, PLATFORMS[each]) for each in Platform]
     )
-    name = not_personal(models.CharField(_("name"), max_length=120))
+    name = not_personal(models.CharField(_("name"), max_length=LONGEST_NAME))
     shipping_method = not_personal(models.CharField(_("shipping method"), max_length=LONGEST_METHOD, blank=True))
     secret_ciphertext = not_personal(CiphertextField(editable=False))
     created_at = models.DateTimeField(_("created at"), editable=False)

@@ -21,6 +21,8 @@ from common.shops.models import (
 )
 from delivery.models import Delivery, Integrator, PickupPoint, VehicleType
 
+LONGEST_PHONE = 255
+
 
 class Connection(ShopConnection):
     """A shop of an account.
@@ -39,7 +41,7 @@ class Connection(ShopConnection):
         PickupPoint, verbose_name=_("pickup point"), null=True, on_delete=models.SET_NULL, related_name="+"
     )
     # Whom the driver calls at A.
-    contact_phone = personal(models.CharField(_("phone"), max_length=255, blank=True))
+    contact_phone = personal(models.CharField(_("phone"), max_length=LONGEST_PHONE, blank=True))
     vehicle_type = models.CharField(_("vehicle"), max_length=10, choices=VehicleType, default=VehicleType.MOTORCYCLE)
     automatic = models.BooleanField(_("requested at once"), default=False)
 

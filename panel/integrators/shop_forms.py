@@ -9,7 +9,7 @@ from django.utils.translation import gettext_lazy as _
 from common.shops.bodies import Body, without_blanks
 from delivery.connections import payloads
 from delivery.connections.actions import Settings
-from delivery.connections.models import Connection
+from delivery.connections.models import LONGEST_PHONE, Connection
 from delivery.models import PickupPoint, VehicleType
 from panel.address_forms import check_digits
 from panel.integrators.delivery_forms import DropoffForm
@@ -24,7 +24,7 @@ class SettingsForm(ShopForm):
     pickup = forms.ChoiceField(label=_("Pickup point"))
     contact_phone = forms.CharField(
         label=_("Phone of the shop"),
-        max_length=255,
+        max_length=LONGEST_PHONE,
         validators=[check_digits],
         help_text=_("Whom the driver calls at the pickup point."),
         widget=forms.TextInput({**_OFF, "inputmode": "tel", "placeholder": "+55 11 98888-0000"}),

@@ -59,6 +59,32 @@ class TestConnectShop:
 
         assert not Connection.objects.exists()
 
+    def test_refuses_a_pickup_point_that_is_not_used_any_more(self):
+        pickup = PickupPointFactory.create(active=False)
+
+        with pytest.raises(CommandError, match="has no active pickup point"):
+            run("YAMPI", "--integrator", str(pickup.integrator_id), "--pickup", str(pickup.pk))
+
+        assert not Connection.objects.exists()
+
+    @pytest.mark.parametrize(("name", "longest"), [("name", 120), ("method", 100), ("phone", 255)])
+    def test_refuses_texts_that_are_too_long(self, name, longest):
+        pickup = PickupPointFactory.create()
+        command = ["YAMPI", "--integrator", str(pickup.integrator_id), "--pickup", str(pickup.pk), f"--{name}"]
+
+        with pytest.raises(CommandError, match=f"--{name} has at most {longest} characters"):
+            run(*command, "1" * (longest + 1))
+
+        assert not Connection.objects.exists()
+        assert run(*command, "1" * longest)[0] == 0
+
+    @pytest.mark.parametrize("option", [("--company", COMPANY), ("--pickup", "1")])
+    def test_refuses_an_empty_seller(self, option):
+        with pytest.raises(CommandError, match="--seller needs the id"):
+            run("YAMPI", "--seller", "", *option)
+
+        assert not SellerConnection.objects.exists()
+
     def test_connects_the_shop_of_a_seller(self, settings):
         settings.SITE_URL = "https://rota.example"
         seller = SellerFactory.create()
@@ -79,7 +105,6 @@ class TestConnectShop:
             ["--company", OTHER_COMPANY],
             [],
             ["--company", COMPANY, "--automatic"],
-            ["--company", COMPANY, "--method", "x" * 101],
         ],
     )
     def test_refuses_what_is_not_the_sellers(self, options):

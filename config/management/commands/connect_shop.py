@@ -8,9 +8,10 @@ from django.db.models import Model, QuerySet
 from common import clock
 from common.accounts import Environment
 from common.commands import JSONCommand
-from common.shops.models import LONGEST_METHOD, PLATFORMS
+from common.shops.models import LONGEST_METHOD, LONGEST_NAME, PLATFORMS
 from common.shops.platforms import Platform
 from delivery.connections import actions as of_integrators
+from delivery.connections.models import LONGEST_PHONE
 from delivery.models import Integrator, PickupPoint, VehicleType, parse_id
 from integration import words
 from integration.accounts import sellers
@@ -18,6 +19,7 @@ from integration.connections import actions as of_sellers
 from integration.models import compact_document
 
 _BY = "command connect_shop"
+_LONGEST = {"name": LONGEST_NAME, "method": LONGEST_METHOD, "phone": LONGEST_PHONE}
 _OF_INTEGRATORS, _OF_SELLERS = ("pickup", "phone", "vehicle", "automatic"), ("company", "service")
 Row = TypeVar("Row", bound=Model)
 
@@ -45,8 +47,9 @@ class Command(JSONCommand):
         parser.add_argument("--service", choices=list(words.ORDER_SERVICES), help="default: base")
 
     def run(self, options: dict[str, Any]) -> dict[str, str]:
-        if len(options["method"]) > LONGEST_METHOD:
-            raise CommandError(f"--method has at most {LONGEST_METHOD} characters.")
+        for name, longest in _LONGEST.items():
+            if len(options[name] or "") > longest:
+                raise CommandError(f"--{name} has at most {longest} characters.")
         platform = Platform(options["platform"])
         common: dict[str, Any] = {
             "environment": Environment.SANDBOX if options["sandbox"] else Environment.LIVE,
@@ -56,6 +59,8 @@ class Command(JSONCommand):
             "at": clock.now(),
         }
         chosen = {"name": options["name"] or PLATFORMS[platform], "shipping_method": options["method"]}
+        if options["seller"] == "":
+            raise CommandError("--seller needs the id or the reference of a seller.")
         connect = _of_seller if options["seller"] else _of_integrator
         made, secret = connect(options, chosen, common)
         return {"connection": made.pk, "url": settings.SITE_URL + made.path, "secret": secret}
@@ -66,9 +71,9 @@ def _of_integrator(options: dict[str, Any], chosen: dict[str, Any], common: dict
     integrator = _of(Integrator.objects.all(), options["integrator"])
     if integrator is None:
         raise CommandError(f"No integrator has the id '{options['integrator']}'.")
-    pickup = _of(PickupPoint.objects.filter(integrator=integrator), options["pickup"])
+    pickup = _of(PickupPoint.objects.active().filter(integrator=integrator), options["pickup"])
     if pickup is None:
-        raise CommandError(f"The integrator has no pickup point with the id '{options['pickup']}'.")
+        raise CommandError(f"The integrator has no active pickup point with the id '{options['pickup']}'.")
     found = of_integrators.Settings(
         **chosen,
         pickup=pickup,
