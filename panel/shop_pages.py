@@ -9,7 +9,7 @@ from uuid import UUID
 
 from django import forms
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -90,6 +90,7 @@ class ShopView(LoggedInView):
     url_prefix: str
     too_many: type[DomainError]
     invalid_secret: type[DomainError]
+    not_found: type[DomainError]
     url: Callable[..., str]
     new_form: Callable[..., Any]
     settings_form: Callable[..., Any]  # of a connection, with what was sent
@@ -200,6 +201,8 @@ class Secret(ShopView):
             return self.page_of("connection", found.pk)
         try:
             self.change_secret(found, secret)
+        except self.not_found as error:  # removed meanwhile
+            raise Http404 from error
         except self.invalid_secret as error:
             messages.error(request, self.refusal(error))
             return self.page_of("connection", found.pk)

@@ -6,7 +6,7 @@ from common import clock
 from common.errors import DomainError
 from common.shops.drafts import Outcome
 from delivery.connections import actions, models
-from delivery.errors import InvalidSecret, TooManyConnections
+from delivery.errors import ConnectionNotFound, InvalidSecret, TooManyConnections
 from delivery.refusals import refusal
 from panel import shop_pages
 from panel.base import RequestingView
@@ -17,6 +17,7 @@ class _OfAccount(RequestingView):
     url_prefix = ""
     too_many: type[DomainError] = TooManyConnections
     invalid_secret: type[DomainError] = InvalidSecret
+    not_found: type[DomainError] = ConnectionNotFound
 
     def refusal(self, error: DomainError) -> str:
         return refusal(error)

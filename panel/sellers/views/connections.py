@@ -7,7 +7,7 @@ from common.actors import actor
 from common.errors import DomainError
 from common.shops.drafts import Outcome
 from integration.connections import actions, models
-from integration.errors import InvalidSecret, TooManyConnections
+from integration.errors import ConnectionNotFound, InvalidSecret, TooManyConnections
 from panel import shop_pages
 from panel.base import SellerView
 from panel.sellers.order_forms import refusal
@@ -18,6 +18,7 @@ class _OfSeller(SellerView):
     url_prefix = "seller_"
     too_many: type[DomainError] = TooManyConnections
     invalid_secret: type[DomainError] = InvalidSecret
+    not_found: type[DomainError] = ConnectionNotFound
 
     def refusal(self, error: DomainError) -> str:
         return refusal(error)

@@ -10,6 +10,7 @@ from common.shops.platforms import Platform
 from delivery.connections import drafts
 from delivery.connections.models import Connection, Draft, Reception
 from delivery.models import AuditAction, AuditEntry, Delivery, Stop, Tariff
+from panel import shop_pages
 from tests.delivery.connections.shops import NEAR, WITHOUT_NUMBER, order, post
 from tests.delivery.connections.shops import shop as connected
 from tests.delivery.geo.geocoder import HOUSE
@@ -101,6 +102,19 @@ class TestConnectAShop:
         assert connection.secret != before
         assert connection.secret in shown
         assert post(connection, order(), secret=before).status_code == 401
+
+    def test_gets_no_secret_once_it_is_removed_meanwhile(self, member, url, connection, monkeypatch):
+        found = shop_pages.Secret.found
+
+        def removed(view, key):
+            connection = found(view, key)
+            view.remove(connection)
+            return connection
+
+        monkeypatch.setattr(shop_pages.Secret, "found", removed)
+
+        assert member.post(url("connection_secret", connection.pk)).status_code == 404
+        assert Connection.objects.get().secret_ciphertext == ""
 
     def test_is_in_the_activity_of_its_environment_by_its_name(self, member, url, connection):
         member.post(
