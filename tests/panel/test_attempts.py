@@ -127,9 +127,18 @@ class TestReason:
 
 
 class TestAdvice:
-    @in_turn("status", [302, 400, 401, 403, 404, 405, 410, 413, 418, 429, 500, 503])
-    def test_exists_for_every_refusal(self, status):
-        assert "Your server" in webhooks.advice(WebhookAttempt(status_code=status))
+    @in_turn(
+        ("status", "words"),
+        [
+            (300, "redirected"), (302, "redirected"), (399, "redirected"),
+            (400, "could not read"), (401, "did not accept the token"), (403, "lets these requests through"),
+            (404, "Check the path"), (405, "takes no POST"), (410, "gone for good"), (413, "the size of the body"),
+            (418, "Any answer other than 2xx"), (422, "refused its content"), (429, "fewer requests"),
+            (499, "Any answer other than 2xx"), (500, "had an error"), (503, "had an error"),
+        ],
+    )  # fmt: skip  # a table
+    def test_says_what_the_status_means(self, status, words):
+        assert words in webhooks.advice(WebhookAttempt(status_code=status))
 
     def test_of_an_attempt_without_an_answer_is_that_of_its_error(self):
         assert "did not answer within 15 seconds" in webhooks.advice(WebhookAttempt(error="timeout"))
