@@ -1,5 +1,6 @@
 """The dispatch board: the page, and what its script reads."""
 
+import json
 import re
 from datetime import timedelta
 
@@ -372,6 +373,24 @@ class TestCards:
         assert dispatcher.get(CARDS, told).json()["routes"][0]["status"] == "ACCEPTED"
         sandbox = dispatcher.get(CARDS, {**told, "environment": "sandbox"}).json()
         assert (sandbox["routes"], sandbox["cards"]) == ([], {})
+
+    @pytest.mark.parametrize(("language", "word"), [("en", "Assign driver"), ("pt-br", "Designar entregador")])
+    def test_are_pushed_in_the_language_of_the_board(self, language, word):
+        delivery = DeliveryFactory.create()
+
+        sent = board.Content("live", language)([f"delivery:{delivery.pk}"], f"c {language}")
+
+        assert word in json.loads(sent)["cards"][str(delivery.pk)]
+
+    @pytest.mark.parametrize("tab", ["", "late"])
+    def test_come_with_the_routes_for_those_that_are_due_first(self, dispatcher, monkeypatch, tab):
+        monkeypatch.setattr(board, "_FIRST_CARDS", 2)
+        now = timezone.now()
+        ages = {age: DeliveryFactory.create(stops=1, at=now - timedelta(minutes=age)) for age in (20, 28, 24)}
+
+        answer = dispatcher.get(ROUTES, {"first": tab}).json()
+
+        assert set(answer["cards"]) == {str(ages[age].pk) for age in (28, 24)}
 
     def test_are_kept_for_few_messages(self, dispatcher, monkeypatch):
         monkeypatch.setattr(board, "_MOST_TOLD", 2)
