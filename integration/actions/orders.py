@@ -60,7 +60,7 @@ from integration.models import (
     compact_document,
     is_document,
 )
-from integration.models.order import LONGEST_PLACE, LONGEST_REASON, MOVED, beginning, compact_code, compact_value
+from integration.models.order import LONGEST_PLACE, LONGEST_REASON, MOVED, beginning, compact_code, references_to
 from integration.receivers import mails as receiver_mails
 from integration.simulation_steps import ACTOR
 from integration.webhooks import outbox
@@ -702,9 +702,9 @@ def _naming_alike(seller: Parameter, environment: Parameter) -> QuerySet[Invoice
     return references.filter(
         # Of the reference, so that PostgreSQL looks for them only if there is one: a plan that was made while the table
         # was small reads all of the seller's codes.
-        ~Exists(codes.alike(OuterRef("value")).order_by()),
+        ~Exists(codes.meant_by(OuterRef("value")).order_by()),
         ~Exists(orders.beginning_with(composed_column(OuterRef("value")))),
-        compact=compact_value(Parameter("code")),
+        compact__in=references_to(Parameter("code")),
     ).order_by()
 
 

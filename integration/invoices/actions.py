@@ -34,7 +34,7 @@ from integration.invoices import nfe
 from integration.invoices.models import Invoice, InvoiceChange, InvoiceLink, InvoiceReference, LinkReason
 from integration.invoices.nfe import Nfe, NfeFile
 from integration.models import Company, Order, SearchCode, Seller
-from integration.models.order import CUT_REFERENCE, beginning, compact_code, only_alike
+from integration.models.order import CUT_REFERENCE, beginning, compact_code, meant_by, only_meant
 
 _DAY = timedelta(hours=24)
 _MB = 1024 * 1024  # like Django's filesizeformat
@@ -446,7 +446,7 @@ class _Named:
 def _named_orders(invoice: Invoice, *, references: Collection[str]) -> _Named:
     """The seller's orders that an invoice names in `references`, and those that name its access key.
 
-    A reference that is no order's code names the only one that is alike (`compact_code`), unless it may be a cut one.
+    A reference that is no order's code names the only one that is alike (`only_meant`), unless it may be a cut one.
     """
     orders = Order.objects.of(invoice.seller_id, invoice.environment)
     named, found = _Named(), {}
@@ -461,7 +461,7 @@ def _named_orders(invoice: Invoice, *, references: Collection[str]) -> _Named:
     cut = [value for value in missing if len(value) == CUT_REFERENCE]
     alike = _alike(invoice.seller_id, invoice.environment, cut) if cut else {}
     whole = [value for value in missing if value not in alike]
-    keys = only_alike(invoice.seller_id, invoice.environment, whole) if whole else {}
+    keys = only_meant(invoice.seller_id, invoice.environment, whole) if whole else {}
     by_key = orders.in_bulk(keys.values()) if keys else {}
     for value in missing:
         if value in keys:
@@ -628,7 +628,7 @@ def unlink_alike(order: Order, *, named_by: Iterable[Invoice], by: str, at: date
     own = InvoiceReference.objects.filter(invoice=OuterRef("invoice"), value__composed=OuterRef("order__code"))
     links = InvoiceLink.objects.filter(invoice__in=invoices, reason=LinkReason.REFERENCE).exclude(order=order)
     links = links.alias(compact=compact_code("order__code")).filter(
-        ~Exists(own), compact=compact_code(Value(order.code))
+        ~Exists(own), compact__in=meant_by(Value(order.code))
     )
     others = links.order_by("invoice").values_list("invoice", "pk")
     for key, found in groupby(others, key=itemgetter(0)):

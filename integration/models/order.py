@@ -33,6 +33,7 @@ from integration.models.seller import Company, Seller, environment_field
 LONGEST_CODE = 255
 # The NF-e layout allows 15 characters for xPed, so marketplaces cut longer order ids to that.
 CUT_REFERENCE = 15
+NUMBER_SIGN = "#"  # Shopify's names of orders begin with it, invoices leave it out
 LONGEST_REASON, LONGEST_PLACE = 255, 120
 MOST_VOLUMES = 99
 # How long the receiver's page is shown after the end of the order.
@@ -93,6 +94,22 @@ def compact_value(value: Any) -> Func:
     return NullIf(compact_code(Cast(value, TextField())), Value(""))
 
 
+def meant_by(reference: Any) -> list[Any]:
+    """As `compact_code`, the codes that an order reference means: alike, with or without a NUMBER_SIGN before them."""
+    marked: Func = Func(
+        compact_value(reference), template=f"('{NUMBER_SIGN}' || %(expressions)s)", output_field=TextField()
+    )
+    return [compact_value(reference), marked]
+
+
+def references_to(code: Any) -> list[Any]:
+    """As `compact_code`, the order references that mean a code: alike, with its NUMBER_SIGN or without it."""
+    without: Func = Func(
+        compact_value(code), Value(f"^{NUMBER_SIGN}(.+)$"), function="substring", output_field=TextField()
+    )
+    return [compact_value(code), without]
+
+
 def beginning(code: str) -> str:
     """What a cut reference holds of an order's code, composed."""
     return composed(code)[:CUT_REFERENCE]
@@ -115,22 +132,34 @@ def key_of_token(token: str) -> int | None:
         return None
 
 
-_ONLY_ALIKE = f"""
+_SENT = f"nullif({compact_sql('sent.code')}, '')"
+_ONLY_ALIKE, _ONLY_MEANT = (
+    f"""
     SELECT sent.code, min(alike.order_id)
     FROM unnest(%s::text[]) AS sent (code) CROSS JOIN LATERAL (
         SELECT order_id FROM integration_searchcode
-        WHERE seller_id = %s AND environment = %s AND kind = 'order'
-          AND {compact_sql("value")} = nullif({compact_sql("sent.code")}, '')
+        WHERE seller_id = %s AND environment = %s AND kind = 'order' AND {compact_sql("value")} IN ({alike})
         LIMIT 2
     ) alike
     GROUP BY sent.code HAVING count(*) = 1
-"""  # noqa: S608  # nosec B608  # constants
+    """  # noqa: S608  # nosec B608  # constants
+    for alike in (_SENT, f"{_SENT}, '{NUMBER_SIGN}' || {_SENT}")
+)
 
 
 def only_alike(seller_id: int, environment: str, codes: Collection[str]) -> dict[str, int]:
     """By code, the key of the seller's order whose `orderId` is alike (`compact_code`), where there is one only."""
+    return _only(_ONLY_ALIKE, seller_id, environment, codes)
+
+
+def only_meant(seller_id: int, environment: str, references: Collection[str]) -> dict[str, int]:
+    """By reference (xPed), the same, also of an `orderId` with a NUMBER_SIGN before what is alike."""
+    return _only(_ONLY_MEANT, seller_id, environment, references)
+
+
+def _only(statement: str, seller_id: int, environment: str, codes: Collection[str]) -> dict[str, int]:
     with connection.cursor() as cursor:
-        cursor.execute(_ONLY_ALIKE, [[*codes], seller_id, environment])
+        cursor.execute(statement, [[*codes], seller_id, environment])
         return dict(cursor.fetchall())
 
 
@@ -512,6 +541,10 @@ class SearchCodeQuerySet(models.QuerySet["SearchCode"]):
     def alike(self, value: Any) -> Self:
         """Those that are the value without regard to case, spaces, dots and dashes."""
         return self.alias(compact=compact_code("value")).filter(compact=compact_value(value))
+
+    def meant_by(self, reference: Any) -> Self:
+        """Those that an order reference means if it is none exactly, as `only_meant` says."""
+        return self.alias(compact=compact_code("value")).filter(compact__in=meant_by(reference))
 
     def of_all(self) -> Self:
         """Of every seller, in a form in which the indexes, which begin with the seller, serve."""

@@ -531,6 +531,42 @@ class TestLinks:
 
         assert linked() == ["ENC 12CZYP.x"]
 
+    @in_turn(("code", "reference"), [("#1001", "1001"), ("#1001", "#1001"), ("# 1.001", "1001"), ("#R-7", "r7")])
+    def test_the_order_of_a_shop_whose_number_sign_it_leaves_out(self, seller, code, reference, whichever_first):
+        whichever_first(
+            lambda: create_order(seller, orderId=code),
+            lambda: send_invoice(seller, nfe_xml(items=(reference,)).encode()),
+        )
+
+        assert linked() == [code]
+
+    @in_turn(
+        ("code", "reference"), [("1001", "#1001"), ("##1001", "1001"), ("#1001", "001"), ("#", "-"), ("A#1", "A1")]
+    )
+    def test_no_order_by_another_sign(self, seller, code, reference, whichever_first):
+        whichever_first(
+            lambda: create_order(seller, orderId=code),
+            lambda: send_invoice(seller, nfe_xml(items=(reference,)).encode()),
+        )
+
+        assert linked() == []
+
+    def test_the_exact_order_rather_than_one_with_a_number_sign_whichever_comes_first(self, seller):
+        create_order(seller, orderId="#1001")
+        invoice = send_invoice(seller, nfe_xml(items=("1001",)).encode())
+        assert linked(invoice) == ["#1001"]
+
+        create_order(seller, orderId="1001")
+
+        assert linked(invoice) == ["1001"]
+        assert linked(send_invoice(seller, nfe_xml(items=("1001",), key=access_key(2)).encode())) == ["1001"]
+
+    def test_none_of_one_with_a_number_sign_and_another_that_is_alike(self, seller):
+        for code in ("#1001", "10-01"):
+            create_order(seller, orderId=code)
+
+        assert linked(send_invoice(seller, nfe_xml(items=("1001",)).encode())) == []
+
     def test_none_of_two_orders_that_are_alike_until_one_is_linked_by_hand_or_is_the_same(self, seller):
         alike = [create_order(seller, orderId=code) for code in ("1-23", "12-3")]
         invoice = send_invoice(seller, nfe_xml(items=("123",)).encode())
