@@ -55,6 +55,23 @@ def test_hardly_anything_is_the_same_in_both_languages(translated):
     assert not {text for text in same if isinstance(text, str) and len(text.split()) > 3}
 
 
+def test_no_translation_has_its_text_twice(translated):
+    halves = [(text[: len(text) // 2], text[len(text) // 2 :]) for message in translated for _, text in texts(message)]
+
+    assert [first for first, second in halves if " " in first and first == second] == []
+
+
+def test_no_translation_has_a_word_that_the_glossary_says_otherwise(translated):
+    """*Elegível* is apto, *manifesto* romaneio, *rastreamento* rastreio, and so on: one word for one thing."""
+    other = re.compile(
+        r"\b(eleg[íi]ve\w+|integrador\w*|manifestos?|motoboys?|motoristas?|ofertad\w+|rastreamento)\b", re.IGNORECASE
+    )
+
+    found = {match[0] for message in translated for _, text in texts(message) for match in other.finditer(text)}
+
+    assert found == set()
+
+
 class TestCollecting:
     @pytest.fixture
     def catalog(self):
