@@ -454,6 +454,7 @@ def test_invoices_to_be_linked_by_hand(of_invoice, of_order, seller, like, not_o
     "integration/actions/orders.py:_facts",
     "integration/actions/orders.py:_rules",
     "integration/actions/orders.py:_naming_alike",
+    "integration/models/order.py:SearchCodeQuerySet.meant_by",
     "integration/actions/orders.py:_naming",
 )
 def test_what_a_new_order_is_linked_to(seller, stranger, of_order, of_invoice):
@@ -466,9 +467,9 @@ def test_what_a_new_order_is_linked_to(seller, stranger, of_order, of_invoice):
         row = of_invoice(**values)
         InvoiceReference.objects.create(seller=row.seller, invoice=row, value=reference)
 
-    def alike_to_another(reference):
+    def alike_to_another(reference, code="PED12"):
         named = of_order()
-        SearchCode.objects.create(seller=seller, environment=LIVE, order=named, kind="order", value="PED12")
+        SearchCode.objects.create(seller=seller, environment=LIVE, order=named, kind="order", value=code)
         naming(reference)
 
     def rule(*, active=True, **conditions):
@@ -505,6 +506,7 @@ def test_what_a_new_order_is_linked_to(seller, stranger, of_order, of_invoice):
             "void, of its key": partial(of_invoice, access_key=key, is_void=True),
             "naming another": partial(naming, "PED 1-23"),
             "naming another that is alike": partial(alike_to_another, "ped.12"),
+            "naming another but for its number sign": partial(alike_to_another, "ped.12", "#PED12"),
             "of another seller": partial(naming, "PED 1-2", seller=stranger),
             "of another seller, of its key": partial(of_invoice, access_key=key, seller=stranger),
             "of the sandbox": partial(naming, "PED 1-2", environment=SANDBOX),
