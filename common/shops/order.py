@@ -91,26 +91,3 @@ class ShopOrder:
     total: Decimal
     pays_at_door: bool
     items: tuple[Item, ...]
-
-    @property
-    def not_found(self) -> tuple[str, ...]:
-        """Names of what a delivery or an order of area B needs and the platform did not send.
-
-        Of `name`, `phone`, `document`, `postal_code`, `street`, `number`, `district`, `city`, `state`, `weight` and
-        `size`; the latter two if any item is without.
-        """
-        receiver, address = self.receiver, self.address
-        found = {
-            "name": receiver.name,
-            "phone": receiver.phone,
-            "document": receiver.document,
-            "postal_code": address.postal_code,
-            "street": address.street,
-            "number": address.number,
-            "district": address.district,
-            "city": address.city,
-            "state": address.state,
-            "weight": all(item.weight_g is not None for item in self.items),
-            "size": all(item.size_cm is not None for item in self.items),
-        }
-        return tuple(name for name, value in found.items() if not value)

@@ -42,7 +42,6 @@ class TestAnOrder:
         assert found.items == (
             Item(sku="CAN-1", name="Caneca - azul", quantity=3, unit_price=Decimal("21.99"), weight_g=350),
         )
-        assert found.not_found == ("size",)
 
     @pytest.mark.parametrize(
         ("changes", "stage"),
@@ -180,7 +179,6 @@ class TestBrazilianStores:
         found = shopify.read(order(shipping_address=address, note_attributes=attributes(**named)))
 
         assert found.receiver.document == document
-        assert ("document" in found.not_found) is not bool(document)
 
 
 class TestABodyThatIsNoOrder:

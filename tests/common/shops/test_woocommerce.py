@@ -37,7 +37,6 @@ class TestAnOrder:
             Item(sku="CAN-1", name="Caneca &ndash; azul", quantity=3, unit_price=Decimal("21.99")),
             Item(sku="", name="Pôster", quantity=1, unit_price=Decimal("32.88")),
         )
-        assert found.not_found == ("weight", "size")
 
     def test_to_the_payers_address_if_it_has_no_other(self):
         blank = dict.fromkeys(order()["shipping"], "")
@@ -151,7 +150,6 @@ class TestPlugInsForBrazil:
         found = woocommerce.read({**without_plug_in(), "meta_data": meta_data})
 
         assert found.receiver.document == document
-        assert ("document" in found.not_found) is not bool(document)
 
     def test_tell_companies_from_persons(self):
         company = order(billing={"persontype": "J", "cpf": "52998224725", "cnpj": "11222333000181"})
@@ -177,7 +175,7 @@ class TestPlugInsForBrazil:
         found = woocommerce.read(without_plug_in(address_1="Rua Chile, 21", address_2="apto 302"))
 
         assert (found.address.street, found.address.number, found.address.complement) == ("Rua Chile", "21", "apto 302")
-        assert found.not_found == ("document", "district", "weight", "size")
+        assert (found.receiver.document, found.address.district) == ("", "")
 
 
 class TestABodyThatIsNoOrder:

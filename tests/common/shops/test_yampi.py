@@ -42,7 +42,7 @@ class TestAnOrder:
                 size_cm=(Decimal("12.50"), Decimal("10.00"), Decimal("9.75")),
             ),
         )  # fmt: skip  # a table
-        assert (found.is_test, found.pays_at_door, found.not_found) == (False, False, ())
+        assert (found.is_test, found.pays_at_door) == (False, False)
 
     @in_turn(
         ("alias", "stage"),
@@ -108,11 +108,6 @@ class TestAnOrder:
 
         assert (found.weight_g, found.size_cm) == (weight, size)
 
-    def test_lacks_what_one_item_lacks(self):
-        lines = {"data": [item(), item({"weight": 0, "width": 0})]}
-
-        assert yampi.read(order(items=lines)).not_found == ("weight", "size")
-
 
 class TestTheReceiver:
     @pytest.mark.parametrize(
@@ -139,7 +134,8 @@ class TestTheReceiver:
         body["resource"]["customer"] = {"data": []}
         del body["resource"]["spreadsheet"]
 
-        assert yampi.read(body).not_found == ("phone", "document")
+        receiver = yampi.read(body).receiver
+        assert (receiver.phone, receiver.document) == ("", "")
 
 
 class TestTheAddress:
