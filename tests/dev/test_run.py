@@ -72,19 +72,25 @@ def start_and_kill(folder, port):
     Its output can be ASCII only.
     """
     run = Run(folder, port, PYTHONIOENCODING="ascii")
+    runs = [run]
     try:
+        run.wait_for("PostgreSQL ready")  # it holds its data folder by now
+        (folder / "beside").mkdir()
+        # It waits for five seconds, in which the first one goes on starting.
+        beside = Run(folder / "beside", port, DATA_DIR=str(run.data))
+        runs.append(beside)
+
         text = run.wait_for("Rota is running")
         answers = [paste(command) for command in curls(text)]
         assert [status for status, _body in answers] == [200, 201, 200]
-
-        beside = Run(folder, port)
         assert beside.process.wait(30) == 1
         assert "running already" in beside.log.read_text()
 
         os.kill(run.process.pid, signal.SIGKILL)
         run.process.wait(10)
     finally:
-        run.process.kill()
+        for each in runs:
+            each.process.kill()
     return text, [body for _status, body in answers]
 
 
