@@ -7,7 +7,7 @@ from playwright.sync_api import expect
 
 from delivery.actions import deliveries
 from delivery.models import DeclinedOffer, Delivery
-from tests.browser.waiting import until
+from tests.browser.waiting import COUNT_EVENTS, until
 from tests.factories import BY, DeliveryFactory
 
 SOON = 8_000  # milliseconds: less than the ten seconds after which the app asks without a stream
@@ -17,8 +17,9 @@ class TestUpdates:
     def test_go_on_after_the_clock_was_put_back(self, ana):
         opened = []
         ana.page.clock.install()
+        ana.page.add_init_script(COUNT_EVENTS)
         ana.page.reload()
-        ana.page.locator(".duty.on").wait_for()
+        ana.page.wait_for_function("() => heard.ready")  # else the first stream could be taken for a second one
         ana.page.on("request", lambda request: opened.append(request.url) if "/updates/" in request.url else None)
 
         ana.page.clock.set_system_time(timezone.now() - timedelta(hours=2))
