@@ -231,6 +231,12 @@ class TestFurtherEndpoints:
         assert added.secret in response.content.decode()
         assert added.secret not in member.get(url("webhook", 2)).content.decode()
 
+    def test_are_not_added_with_the_url_of_another_one(self, member, url, further):
+        response = member.post(url("webhook_add"), {"url": further.url, "statuses": ["FAILED"]})
+
+        assert (response.status_code, WebhookEndpoint.objects.filter(number=3).exists()) == (422, False)
+        assert "Endpoint 2 has this URL already." in response.content.decode()
+
     @pytest.mark.parametrize(
         ("sent", "why"),
         [

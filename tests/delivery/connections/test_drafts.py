@@ -202,7 +202,10 @@ class TestADraft:
         assert payloads.point_of(read(draft).payload["dropoffs"][0]) == NEAR
 
     def test_follows_the_settings_of_its_connection(self):
-        draft = received()
+        ended = received(number=6)
+        drafts.drop(draft=ended, by=BY, at=NOW())
+        ended = read(ended)
+        draft = received(ended.connection)
         here = draft.connection.pickup
         other = PickupPoint.objects.create(
             integrator=here.integrator, name="Augusta", latitude=NEAR.latitude, longitude=NEAR.longitude
@@ -212,6 +215,7 @@ class TestADraft:
         drafts.check_due()
 
         assert payloads.point_of(read(draft).payload["pickup"]) == NEAR
+        assert vars(read(ended)).items() >= {"price": ended.price, "revision": ended.revision, "due_at": None}.items()
 
 
 @pytest.mark.django_db
