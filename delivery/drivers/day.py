@@ -6,6 +6,7 @@ Days are those of the service's time zone; moments are told in the driver's.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
+from typing import Any
 
 from django.db.models import Subquery
 from django.db.models.functions import Coalesce, TruncDate
@@ -99,8 +100,15 @@ class DayView(View):
             return redirect("driver_app:shell")
         worked = latest(device.driver, at=now)
         hours = of_days(device.driver, [work.of for work in worked], at=now)
-        today, *before = [{"work": work, "duty": hours[work.of]} for work in worked]
-        shown = [day for day in before if day["work"].routes or day["duty"].spans]
-        context = {"today": today, "before": shown, "sees_amounts": Tariff.pays_drivers()}
+        today, *before = [(work, hours[work.of]) for work in worked]
+        context = {
+            "today": _shown(*today),
+            "before": [_shown(work, duty) for work, duty in before if work.routes or duty.spans],
+            "sees_amounts": Tariff.pays_drivers(),
+        }
         with timezone.override(state.zone(device.driver)):
             return render(request, "driver_app/day.html", context)
+
+
+def _shown(work: Work, duty: Duty) -> dict[str, Any]:
+    return {"work": work, "duty": duty}

@@ -380,6 +380,7 @@ class TestCards:
 
         sent = board.Content("live", language)([f"delivery:{delivery.pk}"], f"c {language}")
 
+        assert sent is not None
         assert word in json.loads(sent)["cards"][str(delivery.pk)]
 
     @pytest.mark.parametrize("tab", ["", "late"])
