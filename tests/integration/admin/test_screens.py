@@ -432,6 +432,8 @@ class TestCarriers:
         assert f'<option value="{former.pk}">' not in asked
         assert unassigned == 2
         assert [(row.carrier, row.assigned_by) for row in Assignment.objects.all()] == [(carrier, "user admin")] * 2
+        logged = LogEntry.objects.filter(change_message="Carrier: Jadlog").values_list("object_id", flat=True)
+        assert set(logged) == {str(order.pk), str(other.pk)}
         listed = admin_client.get(url("order_changelist"), {"carrier__id__exact": carrier.pk})
         assert len(listed.context["cl"].result_list) == 2
 
