@@ -13,6 +13,7 @@ from django.utils import timezone
 
 from config.monitoring.logs import JsonFormatter, LineFormatter
 from delivery.models import Delivery
+from integration.webhooks import outbox
 from tests.delivery.drivers.phones import move, phone
 from tests.factories import DeliveryFactory, payload
 from tests.integration.factories import SellerFactory, key_of, order_body
@@ -153,6 +154,21 @@ class TestOrders:
             f"order {second} is not there: POST /api/integration/orders 201",
         ]
         assert end == f"2 of 3 answers name what is not there. Tell {hint} (2)."
+
+    def test_whose_change_was_answered_with_an_error_are_not(self, seller, client, log, compare, monkeypatch):
+        """It was rolled back, and its caller knows of none."""
+
+        def fail(**_arguments):
+            raise ValueError("of a fault")
+
+        _made, call = seller
+        call("post", "/api/integration/orders", order_body())
+        monkeypatch.setattr(outbox, "record", fail)
+        client.raise_request_exception = False
+        failed = call("post", "/api/integration/orders/cancel", {"orderId": order_body()["orderId"]})
+
+        assert failed.status_code == 500
+        assert compare(log) == ([], "What 2 answers name is there.")
 
 
 def test_a_moment_that_cannot_be_read_is_refused():
