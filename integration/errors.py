@@ -95,7 +95,9 @@ class ForeignCompany(IntegrationError):
     status = 401
     message = "Request não altorizado"  # spelled so in the specification
     fields = ("company_document",)
-    of_fields = "Esta empresa não é do vendedor da chave. Use a chave do vendedor dela, ou envie o documento de uma empresa sua"
+    of_fields = (
+        "Esta empresa não é do vendedor da chave. Use a chave do vendedor dela, ou envie o documento de uma empresa sua"
+    )
     meaning = "company_document belongs to another seller than the key does."
     remedy = "Use the key of that seller, or a document of your own companies."
 

@@ -111,7 +111,13 @@ class TestRefusal:
                 "company_not_found",
                 "Nenhuma empresa tem este documento",
             ),
-            (OTHER_COMPANY, 401, "Request não altorizado", "foreign_company", "Esta empresa não é do vendedor da chave"),
+            (
+                OTHER_COMPANY,
+                401,
+                "Request não altorizado",
+                "foreign_company",
+                "Esta empresa não é do vendedor da chave",
+            ),
         ],
     )
     def test_of_a_missing_and_of_another_sellers_company(
