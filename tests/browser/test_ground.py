@@ -83,7 +83,9 @@ class TestGround:
 
         page.wait_for_function(NEAREST)
         page.wait_for_function(
-            "() => document.querySelector('canvas.leaflet-tile-loaded')?.getBoundingClientRect().width === 256"
+            # Those of the levels before may still be there, enlarged.
+            "() => [...document.querySelectorAll('canvas.leaflet-tile-loaded')]"
+            ".some((canvas) => canvas.getBoundingClientRect().width === 256)"
         )
         page.wait_for_function(COLOURS, arg=[ROAD])
         assert dispatcher.complaints == []
