@@ -3,11 +3,13 @@
 As CSV and as a workbook, in each language, and read by somebody whose language may be another one.
 """
 
-from collections.abc import Iterable
+import re
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime, time
 from decimal import Decimal
 from operator import itemgetter
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -29,8 +31,10 @@ from integration.carriers.movements import Movement
 from integration.lifecycle import Reason
 from panel import uploaded_rows
 from panel.integrators import uploads
+from panel.sellers import order_uploads
 from tests.factories import IntegratorFactory, TariffFactory
 from tests.integration.conftest import tariff
+from tests.integration.factories import SellerFactory
 from tests.sources import PACKAGES
 
 __all__ = ["tariff"]
@@ -127,42 +131,66 @@ def test_rows_are_read_as_they_were_written(data, journey, columns, rows, write,
         assert read(raw) == [means(row) for row in made]
 
 
-# What calls `table_files.read`, each with a property in this module.
-READERS = {"common/admin/tabular_import.py", "integration/carriers/movement_files.py", "panel/uploaded_rows.py"}
+def numbered(row: dict[str, Any], numbers: dict[str, int]) -> dict[str, Any]:
+    """With the numbers of a row as such, in whichever language its file has them."""
+    return row | {name: Decimal(str(row[name]).replace(",", ".")) for name in numbers}
+
+
+def rows_of(table: uploaded_rows.Table, numbers: dict[str, int]) -> Any:
+    """Rows with a number in the columns that have a largest one, and a text in each other."""
+    not_cut = texts().filter(lambda text: len(text) != uploaded_rows.DIGITS_OF_A_CEP - 1)
+    of_texts = {name: not_cut if name in table.postcodes else texts() for name in table.columns}
+    of_numbers = {
+        name: st.integers(1, largest * 1000).map(lambda number: Decimal(number) / 1000)
+        for name, largest in numbers.items()
+    }
+    return st.fixed_dictionaries(of_texts | of_numbers)
+
+
+# Columns of numbers with the largest of each, and how a new account uploads a file.
+UPLOADS: dict[Any, tuple[dict[str, int], Callable[[bytes], uploaded_rows.Upload]]] = {
+    uploads: (
+        {"b-latitude": 90, "b-longitude": 180, "package1-weight": 1000},
+        lambda raw: uploads.read(raw, "list", scope=AccountScope(IntegratorFactory.create(), "live"), sender={}),
+    ),
+    order_uploads: (
+        dict.fromkeys(["item1-price", "item1-weight", "item1-length", "order-cost", "invoice-value"], 1000),
+        lambda raw: order_uploads.read(raw, "list", seller=SellerFactory.create(documents=()), environment="live"),
+    ),
+}
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("module", UPLOADS, ids=["deliveries", "orders"])
+@PROPERTY
+@given(data=st.data(), journey=JOURNEYS)
+def test_rows_of_a_template_are_read_as_they_were_written(module, data, journey):
+    numbers, upload = UPLOADS[module]
+    rows = data.draw(st.lists(rows_of(module.TABLE, numbers), min_size=1, max_size=3))
+    raw = journey.file([(heading, itemgetter(name)) for name, heading in module.COLUMNS.items()], rows)
+
+    with translation.override(journey.read):
+        read = upload(raw).rows
+
+    assert [numbered(row.data, numbers) for row in read] == [
+        {name: text for name, text in row.items() if text} for row in rows
+    ]
+
+
+READER = re.compile(r"table_files\.read\(|uploaded_rows\.Table\(|uploaded_rows import .*\bTable\b")
+# Beside those of `UPLOADS`.
+HERE = ["common/admin/tabular_import.py", "integration/carriers/movement_files.py", "panel/uploaded_rows.py"]
 
 
 def test_every_table_that_is_read_is_in_this_module():
+    """Whatever calls `table_files.read`, or names columns for the rows that people upload."""
     modules = {
         path.relative_to(BASE_DIR).as_posix(): path for name in PACKAGES for path in BASE_DIR.glob(f"{name}/**/*.py")
     }
+    readers = {name for name, path in modules.items() if READER.search(path.read_text())}
+    uploaded = {Path(module.__file__).relative_to(BASE_DIR).as_posix() for module in UPLOADS}
 
-    assert {name for name, path in modules.items() if "table_files.read(" in path.read_text()} == READERS
-
-
-NUMBERS = {"b-latitude": 90, "b-longitude": 180, "package1-weight": 1000}
-DELIVERIES = st.fixed_dictionaries(
-    {
-        name: st.integers(1, limit * 1000).map(lambda number: Decimal(number) / 1000)
-        if (limit := NUMBERS.get(name))
-        else texts().filter(lambda text: len(text) != uploaded_rows.DIGITS_OF_A_CEP - 1)
-        for name in uploads.COLUMNS
-    }
-)
-
-
-@PROPERTY
-@given(rows=st.lists(DELIVERIES, min_size=1, max_size=3), journey=JOURNEYS)
-def test_deliveries_of_a_template_are_read_as_they_were_written(token, rows, journey):
-    raw = journey.file([(heading, itemgetter(name)) for name, heading in uploads.COLUMNS.items()], rows)
-
-    with translation.override(journey.read):
-        draft = uploads.read(raw, "list", scope=AccountScope(token.integrator, token.environment), sender={})
-
-    numbers = [{name: Decimal(row.data.pop(name).replace(",", ".")) for name in NUMBERS} for row in draft.rows]
-    assert numbers == [{name: row[name] for name in NUMBERS} for row in rows]
-    assert [row.data for row in draft.rows] == [
-        {name: text for name, text in row.items() if name not in NUMBERS and text} for row in rows
-    ]
+    assert readers == {*HERE, *uploaded}
 
 
 def figures(row: Model) -> dict[str, Any]:
