@@ -41,9 +41,13 @@ from integration.actions import webhooks
 from integration.errors import DuplicateOrder
 from integration.models import ApiKey, Order, Seller
 from integration.models import WebhookEndpoint as SellerEndpoint
+from panel.integrators import uploads
+from panel.sellers import order_forms, order_uploads
+from panel.sellers.order_forms import OrderForm
 from tests.access.conftest import ANA, PASSWORD, log_in
 from tests.factories import (
     BY,
+    DROPOFFS,
     DeliveryFactory,
     DriverFactory,
     IntegratorFactory,
@@ -52,7 +56,7 @@ from tests.factories import (
     payload,
     validated_payload,
 )
-from tests.integration.factories import SellerFactory, key_of, order_body
+from tests.integration.factories import COMPANY, SellerFactory, key_of, order_body
 from tests.one_time_codes import code_of, set_up
 from tests.overlapping import begin, overlap
 
@@ -113,6 +117,40 @@ def upload() -> Twice:
     return Twice(partial(kept_uploads.claim, upload, owner="integrator 1", at=NOW()), False, {KeptUpload: 1})
 
 
+# A row of a file, or a form, by the names of its fields.
+OF_A_DELIVERY = {
+    "a-point": "Paulista", "a-name": "Shop", "a-phone": "+55 11 3333-0000", "b-external_id": "P-1", "b-name": "Ana",
+    "b-latitude": DROPOFFS[0].latitude, "b-longitude": DROPOFFS[0].longitude,
+}  # fmt: skip  # a table
+OF_AN_ORDER = {
+    "order-code": "P-1", "order-company": COMPANY, "order-service": "base", "to-name": "Ana", "to-zipcode": "40020000",
+    "to-street": "Rua Chile", "to-number": "5", "to-district": "Centro", "to-city": "Salvador", "to-state": "BA",
+    "item1-description": "Cafeteira", "item1-quantity": "1", "item1-price": "150", "item1-weight": "1",
+    "item1-length": "30", "item1-width": "10", "item1-height": "20",
+}  # fmt: skip  # a table
+
+
+def rows(kind: str) -> Twice:
+    """A file with one row, which is confirmed and not acted on."""
+    if kind == "deliveries":
+        scope = AccountScope(TokenFactory.create().integrator, Environment.LIVE)
+        TariffFactory.create()
+        points = list(scope.integrator.pickup_points.all())
+        read: Any = partial(uploads.read, scope=scope, sender={})
+        advance: Any = partial(uploads.advance, scope=scope, by=BY, points=points)
+        values, made = OF_A_DELIVERY, {Delivery: 1, WebhookEvent: 1}
+    else:
+        owner = {"seller": SellerFactory.create(), "environment": Environment.LIVE}
+        read, advance = partial(order_uploads.read, **owner), partial(order_uploads.advance, **owner, by=BY)
+        values, made = OF_AN_ORDER, {Order: 1}
+    raw = "\n".join(";".join(map(str, each)) for each in zip(*values.items(), strict=True))
+    found = advance(read(raw.encode(), "rows.csv").id)
+    assert found.ready, found.rows
+    found.is_confirmed = True
+    found.save()
+    return Twice(partial(advance, found.id), lambda first: first, made)
+
+
 def sent_form() -> Twice:
     token = TokenFactory.create()
     TariffFactory.create()
@@ -122,6 +160,14 @@ def sent_form() -> Twice:
     scope = AccountScope(token.integrator, Environment.LIVE)
     send = partial(deliveries.request_once, token=scope, key="form-1", payload=asked, quote_id=quote, by=BY, at=at)
     return Twice(send, lambda first: (first[0], True), {Delivery: 1, WebhookEvent: 1})
+
+
+def sent_form_of_an_order() -> Twice:
+    seller = SellerFactory.create()
+    form = OrderForm(OF_AN_ORDER, companies=seller.companies.all(), environment=Environment.LIVE, most_items=1)
+    assert form.is_valid(), list(form.faults())
+    send = partial(order_forms.create, form, seller=seller, agreed="-", by=BY, at=NOW())
+    return Twice(send, lambda first: (first[0], True), {Order: 1})
 
 
 def call_with_a_key(path: str, body: Any, authorization: str, made: dict[Any, int]) -> Twice:
@@ -191,7 +237,10 @@ CASES: dict[str, Callable[[], Twice]] = {
     "link of a phone": phone,
     "code of an app": code_of_an_app,
     "work on an upload": upload,
-    "form": sent_form,
+    "rows of deliveries": lambda: rows("deliveries"),
+    "rows of orders": lambda: rows("orders"),
+    "form of a delivery": sent_form,
+    "form of an order": sent_form_of_an_order,
     "delivery with a key": delivery_with_a_key,
     "order with a key": order_with_a_key,
     "digest": digest,
