@@ -137,7 +137,7 @@ def add(
     """Keep a photo that a driver took at a stop, and say whether it is new: a repeated `upload` is not kept twice.
 
     Raises NotYourRoute, StopNotFound, PhotoTooLate, TooManyPhotos, what `photos.encode` raises, and PhotosBusy while
-    the folder of photos cannot be written to. Must not be called within a transaction: encoding takes time, and the
+    the storage of photos cannot be written to. Must not be called within a transaction: encoding takes time, and the
     storage may be reached by HTTP.
     """
     before = ProofPhoto.objects.filter(driver=driver, upload=upload).first()
@@ -221,7 +221,7 @@ def prune(*, at: datetime) -> None:
 def _save(name: str, jpeg: bytes) -> None:
     try:
         files().save(name, ContentFile(jpeg))
-    except OSError as error:  # mostly no space; the storage leaves nothing behind
+    except Exception as error:  # of a folder mostly no space, and it leaves nothing behind; of a bucket anything
         _log.error("A photo cannot be kept: %s", error)  # each phone tries again until its photo is kept
         raise PhotosBusy("The service cannot keep photos at the moment. Send it again later.") from error
 
