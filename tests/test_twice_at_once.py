@@ -118,11 +118,11 @@ def upload() -> Twice:
 
 
 # A row of a file, or a form, by the names of its fields.
-OF_A_DELIVERY = {
+OF_A_DELIVERY: dict[str, Any] = {
     "a-point": "Paulista", "a-name": "Shop", "a-phone": "+55 11 3333-0000", "b-external_id": "P-1", "b-name": "Ana",
     "b-latitude": DROPOFFS[0].latitude, "b-longitude": DROPOFFS[0].longitude,
 }  # fmt: skip  # a table
-OF_AN_ORDER = {
+OF_AN_ORDER: dict[str, Any] = {
     "order-code": "P-1", "order-company": COMPANY, "order-service": "base", "to-name": "Ana", "to-zipcode": "40020000",
     "to-street": "Rua Chile", "to-number": "5", "to-district": "Centro", "to-city": "Salvador", "to-state": "BA",
     "item1-description": "Cafeteira", "item1-quantity": "1", "item1-price": "150", "item1-weight": "1",
@@ -132,6 +132,7 @@ OF_AN_ORDER = {
 
 def rows(kind: str) -> Twice:
     """A file with one row, which is confirmed and not acted on."""
+    made: dict[Any, int]
     if kind == "deliveries":
         scope = AccountScope(TokenFactory.create().integrator, Environment.LIVE)
         TariffFactory.create()
@@ -140,7 +141,7 @@ def rows(kind: str) -> Twice:
         advance: Any = partial(uploads.advance, scope=scope, by=BY, points=points)
         values, made = OF_A_DELIVERY, {Delivery: 1, WebhookEvent: 1}
     else:
-        owner = {"seller": SellerFactory.create(), "environment": Environment.LIVE}
+        owner: dict[str, Any] = {"seller": SellerFactory.create(), "environment": Environment.LIVE}
         read, advance = partial(order_uploads.read, **owner), partial(order_uploads.advance, **owner, by=BY)
         values, made = OF_AN_ORDER, {Order: 1}
     raw = "\n".join(";".join(map(str, each)) for each in zip(*values.items(), strict=True))

@@ -37,7 +37,7 @@ from config import proof_storage
 from delivery.actions import proofs
 from delivery.alerts import actions as alerts
 from delivery.alerts import posts
-from delivery.alerts.models import AlertKind, AlertPost, PostState
+from delivery.alerts.models import AlertKind, AlertPost, EndpointAlerts, PostState
 from delivery.drivers import offer_pushes, web_push
 from delivery.errors import PhotosBusy
 from delivery.geo import routing
@@ -254,8 +254,7 @@ def alert_is_sent(url: str, number: int) -> bool:
         endpoint = endpoints.first(WebhookEndpoint, owner=IntegratorFactory.create().pk, environment="live")
         alerts.set_url(endpoint=endpoint, url=url, language="en", by=BY, at=timezone.now())
     now = {"created_at": timezone.now(), "due_at": timezone.now()}
-    of_endpoint = alerts.EndpointAlerts.objects.get()
-    post = AlertPost.objects.create(alerts=of_endpoint, kind=AlertKind.TEST, text=str(number), **now)
+    post = AlertPost.objects.create(alerts=EndpointAlerts.objects.get(), kind=AlertKind.TEST, text=str(number), **now)
     posts.post_due()
     post.refresh_from_db()
     return _is_sent(post, PostState)
@@ -302,8 +301,10 @@ def map_of(number: int) -> bytes:
 
 
 def copied_map(url: str) -> str:
-    box, client = tiles.box(START, km=1), {"allow_loopback": True, "seconds": DEADLINE, "pauses": ()}
-    copying.copy([box], sources=[url], to=django_settings.MAP_FILE, tell=lambda _progress: None, **client)
+    client: dict[str, Any] = {"allow_loopback": True, "seconds": DEADLINE, "pauses": ()}
+    copying.copy(
+        [tiles.box(START, km=1)], sources=[url], to=django_settings.MAP_FILE, tell=lambda _progress: None, **client
+    )
     copied = Reader(MemorySource(django_settings.MAP_FILE.read_bytes())).get(0, 0, 0)
     return gzip.decompress(copied).decode()
 
@@ -343,7 +344,7 @@ OUTSIDERS = {
 
 @pytest.fixture
 def server(name: str) -> Iterator[Server | MailServer]:
-    made = MailServer() if name == "mail server" else Server()
+    made: Server | MailServer = MailServer() if name == "mail server" else Server()
     threading.Thread(target=made.serve_forever, args=(0.01,), daemon=True).start()
     yield made
     made.ended.set()
