@@ -104,13 +104,11 @@ class _FormView(DraftView, NewView):
         return OrderForm(data, companies=companies, environment=self.environment, start=start)
 
     def show(self, form: OrderForm | None, *, status: int = 200, **context: Any) -> HttpResponse:
-        found = self.draft
         return self.page(
             "panel/seller_draft.html",
             status=status,
             in_zone_of=self.seller,
-            draft=found,
-            seen=found.revision,
+            draft=self.draft,
             form=form,
             has_errors=form is not None and form.has_errors(),
             **context,
@@ -121,8 +119,9 @@ class DraftPage(_FormView):
     """One order: what is missing, and the form of the order that is made of it."""
 
     def get(self, _request: HttpRequest, shop_order: UUID) -> HttpResponse:
-        self.draft = self.found(shop_order)
-        return self.show(self.form() if self.draft.can_be_made and not self.seller.is_suspended else None)
+        self.draft = found = self.found(shop_order)
+        form = self.form() if found.can_be_made and not self.seller.is_suspended else None
+        return self.show(form, seen=found.revision)
 
     def post(self, request: HttpRequest, shop_order: UUID) -> HttpResponse:
         self.seller.check_active()
@@ -132,18 +131,19 @@ class DraftPage(_FormView):
         if not found.can_be_made:
             messages.error(request, order_forms.refusal(DraftEnded() if not found.is_open else DraftIncomplete()))
             return self.back(found)
-        form = self.form(request.POST)
+        # That of which the form was filled. What the shop has changed since is not in it.
+        form, revision = self.form(request.POST), seen(request.POST.get("seen", ""))
         if not form.is_valid():
-            return self.show(form, status=422, **self.freight(form))
+            return self.show(form, seen=revision, status=422, **self.freight(form))
         if holder := self.refuse_taken(form):
-            return self.show(form, status=422, **self.freight(form), holder=holder)
+            return self.show(form, seen=revision, status=422, **self.freight(form), holder=holder)
         if request.POST.get("step") != "save":
-            return self.show(form, **self.freight(form))
+            return self.show(form, seen=revision, **self.freight(form))
         try:
             made, is_earlier = drafts.make(
                 draft=found,
                 payload=form.payload,
-                seen=seen(request.POST.get("seen", "")),
+                seen=revision,
                 on_freight=order_forms.as_agreed(request.POST.get("agreed", "")),
                 by=actor(request),
                 at=clock.now(),
@@ -153,7 +153,7 @@ class DraftPage(_FormView):
             return self.back(found)
         except IntegrationError as error:
             messages.warning(request, order_forms.refusal(error))
-            return self.show(form, status=422, **self.freight(form))
+            return self.show(form, seen=revision, status=422, **self.freight(form))
         return self.see(made, is_earlier=is_earlier)
 
 

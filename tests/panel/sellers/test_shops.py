@@ -171,8 +171,33 @@ class TestOrdersOfTheShop:
 
         answer = member.post(address, sent, follow=True)
 
-        assert "The shop has changed the order meanwhile" in answer.content.decode()
+        assert "This order has changed meanwhile" in answer.content.decode()
         assert not Order.objects.exists()
+
+    @pytest.mark.parametrize(
+        ("change", "status"),
+        [
+            ({"step": "freight"}, 200),
+            ({"step": "save", "to-name": ""}, 422),
+            ({"step": "save", "order-code": "8"}, 422),  # another order has it
+        ],
+    )
+    def test_that_the_shop_has_changed_are_looked_at_first_also_from_a_form_that_is_shown_again(
+        self, member, seller, connection, change, status
+    ):
+        create_order(seller, orderId="8")
+        draft = received(connection, number=7, **WITHOUT_NUMBER)
+        address = url("seller_draft", seller, draft.pk)
+        sent = filled(member.get(address), **{"to-number": "500"})
+        post(connection, order(7, **WITHOUT_NUMBER | {"shipping": {"number": "", "first_name": "Ana"}}))
+
+        again = member.post(address, {**sent, **change})
+        agreed = member.post(address, {**sent, "step": "freight"}).context["priced"].agreed
+        answer = member.post(address, {**sent, "step": "save", "seen": again.context["seen"], "agreed": agreed})
+
+        assert again.status_code == status
+        assert answer.url == address
+        assert not Order.objects.filter(code="7").exists()
 
     def test_with_the_number_of_another_order_get_another_one(self, member, seller, connection):
         create_order(seller, orderId="7")
@@ -229,7 +254,7 @@ class TestOrdersOfTheShop:
 
         text = member.post(url("seller_drafts", seller), {"order": f"{draft.pk}:{revision}"}, follow=True)
 
-        assert "The shop has changed the order meanwhile" in text.content.decode()
+        assert "This order has changed meanwhile" in text.content.decode()
         assert not Order.objects.exists()
 
     @pytest.mark.parametrize("changes", [{"shipping": {"first_name": "Ana"}}, {"payment_method": "cod"}])
@@ -246,7 +271,7 @@ class TestOrdersOfTheShop:
 
         text = member.post(url("seller_drafts", seller), {"order": shown}, follow=True).content.decode()
 
-        assert "The shop has changed the order meanwhile" in text
+        assert "This order has changed meanwhile" in text
         assert (len(shown), Draft.objects.get().price) == (1, draft.price)
         assert not Order.objects.exists()
 
