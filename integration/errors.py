@@ -589,7 +589,7 @@ class DraftChanged(IntegrationError):
     """Making an order of a shop that has changed since a person saw it."""
 
     code = "draft_changed"
-    message = "A loja mudou este pedido nesse meio-tempo"
+    message = "Este pedido mudou nesse meio-tempo"
 
 
 class DraftIncomplete(IntegrationError):

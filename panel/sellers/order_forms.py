@@ -71,7 +71,7 @@ _REFUSALS = {
     "duplicate_order": _("You have an order with this number already."),
     "account_suspended": _("The account is suspended."),
     "draft_ended": _("The order is not open any more: somebody has created or dropped it."),
-    "draft_changed": _("The shop has changed the order meanwhile. Look at it again."),
+    "draft_changed": _("This order has changed meanwhile. Look at it again."),
     "draft_incomplete": _("Something of the order is missing, or it is a test order."),
     "too_many_connections": _("A seller has at most %(most)s connected shops."),
     "invalid_secret": _("A secret has 1 to %(most)s characters."),
