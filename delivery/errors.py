@@ -716,7 +716,7 @@ class DraftIncomplete(DeliveryError):
 
 
 class DraftChanged(DeliveryError):
-    """Requesting an order of a shop that has changed since it was read or shown."""
+    """Changing or requesting an order of a shop that has changed since it was read or shown."""
 
     code = "draft_changed"
     title = "The order has changed"

@@ -93,9 +93,9 @@ class ShopDraft(models.Model):
 
     `payload`: as the area's API takes it, as far as it is known. `contact_phone`: every number of the receiver that
     stands in the row, by which requests of people find it. `missing`: codes of what keeps it from being made.
-    `automatic`: it is made without a click. `revision`: counts the changes of what people see of it, price included;
-    what they confirm is a revision. `edited_by`: who changed it last, or took it back; `dropped_by`: who dropped it, if
-    that was not the shop.
+    `automatic`: it is made without a click. `revision`: counts the changes of what people see of it, a price that
+    replaces another one included; what they confirm is a revision. `edited_by`: who changed it last, or took it back;
+    `dropped_by`: who dropped it, if that was not the shop.
     """
 
     id = IdField(primary_key=True, default=new_id, editable=False)

@@ -121,15 +121,17 @@ def pickup_of(connection: Connection) -> dict[str, Any]:
 # What people do.
 
 
-def edit(*, draft: Draft, dropoff: dict[str, Any], by: str, at: datetime) -> Draft:
-    """Change the drop-off of an open draft, as `dropoffs` of the API has it. Raises DraftEnded.
+def edit(*, draft: Draft, seen: int, dropoff: dict[str, Any], by: str, at: datetime) -> Draft:
+    """Change the drop-off of an open draft, as `dropoffs` of the API has it. `seen`: the revision that was changed.
 
-    It is no longer requested by itself: who has changed it sees its price first.
+    It is no longer requested by itself: who has changed it sees its price first. Raises DraftEnded and DraftChanged.
     """
     with transaction.atomic():
         locked = DRAFTS.lock(draft)
         if not locked.is_open:
             raise DraftEnded
+        if locked.revision != seen:
+            raise DraftChanged
         before = locked.payload["dropoffs"][0]
         if not payloads.is_same_address(before, dropoff) and payloads.point_of(before) == payloads.point_of(dropoff):
             dropoff = payloads.at_place(dropoff, None)
@@ -194,7 +196,7 @@ def _delivery_of(draft: Draft) -> Delivery:
 
 def _of_now(draft: Draft) -> QuerySet[Draft]:
     """The row, if it is open and has not changed since `draft` was read."""
-    return Draft.objects.filter(pk=draft.pk, revision=draft.revision, status=DraftStatus.OPEN)
+    return Draft.objects.filter(pk=draft.pk, revision=draft.revision, price=draft.price, status=DraftStatus.OPEN)
 
 
 # What workers do.
@@ -222,7 +224,8 @@ def check(draft: Draft) -> None:
         "payload": found.payload,
         "missing": found.missing,
         "price": price,
-        "revision": draft.revision + (price != draft.price),
+        # The first price of a revision is its own: who changes the drop-off meanwhile overlooks nothing.
+        "revision": draft.revision + (draft.price not in (None, price)),
         "seconds": found.quote.seconds_until[-1] if found.quote else None,
         "precision": found.precision or draft.precision,
     }

@@ -361,7 +361,7 @@ def prepared(world: World) -> list[tuple[Step, ...]]:
         (Step(seller_shops.change_secret, {"connection": s["connection"]}),),
         (Step(seller_shops.remove, {"connection": s["connection"]}),),
         (Step(seller_drafts.make, {"draft": s["shop_order"], "payload": None, "seen": None}),),
-        (Step(drafts.edit, {"draft": a.more["shop_order"],
+        (Step(drafts.edit, {"draft": a.more["shop_order"], "seen": a.more["shop_order"].revision,
                             "dropoff": {**a.more["shop_order"].dropoff, "instructions": "Knock"}}),),
         (Step(drafts.request, {"draft": a.more["shop_order"], "seen": None}),),
         (Step(streets.choose, {"choice": Choice.OPENSTREETMAP}),),

@@ -13,7 +13,7 @@ from common import clock
 from common.api.heavy import heavy
 from delivery.connections import drafts
 from delivery.connections.models import Draft
-from delivery.errors import DeliveryError, DraftEnded
+from delivery.errors import DeliveryError, DraftChanged, DraftEnded
 from delivery.places import addresses
 from delivery.refusals import refusal
 from panel.base import RequestingView
@@ -78,29 +78,33 @@ class DraftPage(DraftView):
 
     def get(self, request: HttpRequest, shop_order: UUID) -> HttpResponse:
         found = self.found(shop_order)
-        return self.show(found, ShopOrderForm(prefix="b", initial=initial_of(found.dropoff)))
+        return self.show(found, ShopOrderForm(prefix="b", initial=initial_of(found.dropoff)), seen=found.revision)
 
     def post(self, request: HttpRequest, shop_order: UUID) -> HttpResponse:
         self.account.check_active()
         found, form = self.found(shop_order), ShopOrderForm(request.POST, prefix="b")
+        # That of which the form was filled. What the shop has changed since is not in it.
+        revision = seen(request.POST.get("seen", ""))
         if not found.payload or not form.is_valid():
-            return self.show(found, form, status=422)
+            return self.show(found, form, seen=revision, status=422)
+        dropoff = form.dropoff(found.dropoff)
         try:
-            drafts.edit(draft=found, dropoff=form.dropoff(found.dropoff), by=self.actor, at=clock.now())
-        except DraftEnded as error:
+            drafts.edit(draft=found, seen=revision, dropoff=dropoff, by=self.actor, at=clock.now())
+        except (DraftEnded, DraftChanged) as error:
             messages.error(request, refusal(error))
             return self.back(found)
         drafts.check(self.found(shop_order))  # its price is shown at once
         messages.success(request, _("The order is saved."))
         return self.back(found)
 
-    def show(self, draft: Draft, form: ShopOrderForm, *, status: int = 200) -> HttpResponse:
+    def show(self, draft: Draft, form: ShopOrderForm, *, seen: int, status: int = 200) -> HttpResponse:
         return self.page(
             "panel/draft.html",
             status=status,
             in_zone_of=draft.connection.pickup,
             draft=draft,
             form=form,
+            seen=seen,
             has_geocoder=addresses.can_locate(),
         )
 

@@ -93,7 +93,7 @@ class TestADraft:
         draft = Draft.objects.get()
         (dropoff,) = draft.payload["dropoffs"]
         number = {**dropoff, "address": {**dropoff["address"], "number": "512", "latitude": -23.5, "longitude": -46.6}}
-        drafts.edit(draft=draft, dropoff=number, by=BY, at=NOW())
+        drafts.edit(draft=draft, seen=draft.revision, dropoff=number, by=BY, at=NOW())
 
         post(connection, order(7, customer_note="No jardim"))
         kept = Draft.objects.get().payload["dropoffs"][0]
@@ -184,7 +184,7 @@ class TestADraft:
         (dropoff,) = draft.payload["dropoffs"]
         elsewhere = {**dropoff, "address": {**dropoff["address"], "number": "501"}}
 
-        drafts.edit(draft=draft, dropoff=elsewhere, by=BY, at=NOW())
+        drafts.edit(draft=draft, seen=draft.revision, dropoff=elsewhere, by=BY, at=NOW())
 
         changed = read(draft)
         assert (changed.price, payloads.point_of(changed.payload["dropoffs"][0])) == (None, None)
@@ -196,10 +196,42 @@ class TestADraft:
         draft = received()
         there = payloads.at_place(draft.payload["dropoffs"][0], NEAR)
 
-        drafts.edit(draft=draft, dropoff=there, by=BY, at=NOW())
+        drafts.edit(draft=draft, seen=draft.revision, dropoff=there, by=BY, at=NOW())
         drafts.check_due()
 
         assert payloads.point_of(read(draft).payload["dropoffs"][0]) == NEAR
+
+    def test_that_the_shop_has_changed_is_not_changed_by_people_who_have_not_seen_it(self):
+        draft = received()
+        post(draft.connection, order(int(draft.order_id), shipping={"address_1": "Rua Bela Cintra"}))
+        told = read(draft)
+
+        with pytest.raises(DraftChanged):
+            drafts.edit(
+                draft=draft, seen=draft.revision, dropoff={**draft.dropoff, "instructions": "Sino"}, by=BY, at=NOW()
+            )
+
+        assert (read(draft).dropoff, read(draft).edited_by) == (told.dropoff, "")
+
+    def test_is_changed_by_people_while_it_is_priced_for_the_first_time(self):
+        draft = received(checked=False)
+        drafts.check_due()
+        assert read(draft).price == PRICE
+
+        drafts.edit(
+            draft=draft, seen=draft.revision, dropoff={**draft.dropoff, "instructions": "Sino"}, by=BY, at=NOW()
+        )
+
+        assert read(draft).dropoff["instructions"] == "Sino"
+
+    def test_keeps_the_price_of_a_revision_that_another_worker_has_priced(self):
+        draft = received(checked=False)
+        drafts.check_due()
+        Tariff.objects.update(minimum_fare=Decimal(15))
+
+        drafts.check(draft)  # as it was read before
+
+        assert read(draft).price == PRICE
 
     def test_follows_the_settings_of_its_connection(self):
         ended = received(number=6)
@@ -329,9 +361,8 @@ class TestAnAutomaticConnection:
         draft = received(shop(automatic=True), **WITHOUT_NUMBER)
         (dropoff,) = draft.payload["dropoffs"]
 
-        drafts.edit(
-            draft=draft, dropoff={**dropoff, "address": {**dropoff["address"], "number": "500"}}, by=BY, at=NOW()
-        )
+        edited = {**dropoff, "address": {**dropoff["address"], "number": "500"}}
+        drafts.edit(draft=draft, seen=draft.revision, dropoff=edited, by=BY, at=NOW())
         drafts.check_due()
 
         assert (read(draft).status, read(draft).missing, read(draft).price) == ("open", [], PRICE)
@@ -432,7 +463,7 @@ class TestAtTheSameTime:
 
     def test_a_request_is_not_changed_any_more(self):
         draft = received()
-        edit = partial(drafts.edit, draft=draft, dropoff=draft.payload["dropoffs"][0], by=BY, at=NOW())
+        edit = partial(drafts.edit, draft=draft, seen=draft.revision, dropoff=draft.dropoff, by=BY, at=NOW())
 
         _made, other = overlap(partial(request, draft), edit)
 

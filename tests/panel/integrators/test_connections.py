@@ -50,9 +50,8 @@ def received(connection, **changes):
 def filled(page, **changes):
     """What the browser sends of the form of an order."""
     form = page.context["form"]
-    return {form.add_prefix(name): form.initial.get(name, "") for name in form.fields} | {
-        form.add_prefix(name): value for name, value in changes.items()
-    }
+    sent = {**dict.fromkeys(form.fields, ""), **form.initial, **changes}
+    return {"seen": page.context["seen"]} | {form.add_prefix(name): value for name, value in sent.items()}
 
 
 class TestConnectAShop:
@@ -165,7 +164,7 @@ class TestConnectAShop:
 class TestOrdersOfTheShop:
     def test_are_requested_with_one_click_at_the_price_that_is_shown(self, member, url, connection):
         draft = received(connection)
-        (seen,) = re.findall(r'name="seen" value="([0-9]+)"', member.get(url("draft", draft.pk)).content.decode())
+        (seen,) = set(re.findall(r'name="seen" value="([0-9]+)"', member.get(url("draft", draft.pk)).content.decode()))
 
         answers = [member.post(url("draft_request", draft.pk), {"seen": seen}) for _click in range(2)]
 
@@ -177,9 +176,8 @@ class TestOrdersOfTheShop:
     def test_that_the_shop_has_changed_at_the_same_price_are_looked_at_first(self, member, url, connection, page):
         draft = received(connection)
         address = url("draft", draft.pk) if page == "draft" else url("drafts")
-        ((name, value),) = re.findall(
-            r'name="(seen|order)"[^>]* value="([^"]+)"', member.get(address).content.decode().replace("\n", " ")
-        )
+        text = member.get(address).content.decode().replace("\n", " ")
+        ((name, value),) = set(re.findall(r'name="(seen|order)"[^>]* value="([^"]+)"', text))
         post(connection, order(int(draft.order_id), customer_note="No jardim"))
         drafts.check_due()
 
@@ -223,6 +221,33 @@ class TestOrdersOfTheShop:
         member.post(url("draft_request", draft.pk), {"seen": draft.revision})
         stop = Stop.objects.get(external_id=draft.external_id)
         assert (stop.address["number"], stop.options.instructions) == ("500", "Portão azul")
+
+    def test_that_the_shop_has_changed_are_not_corrected_by_who_has_not_seen_it(self, member, url, connection):
+        draft = received(connection, **WITHOUT_NUMBER)
+        address = url("draft", draft.pk)
+        page = member.get(address)
+        post(connection, order(int(draft.order_id), shipping={"address_1": "Rua Bela Cintra", "number": "500"}))
+
+        again = member.post(address, filled(page, position="nowhere"))
+        answer = member.post(
+            address, filled(page, phone="(11) 3333-0000") | {"seen": again.context["seen"]}, follow=True
+        )
+
+        assert again.status_code == 422
+        assert "This order has changed meanwhile" in answer.content.decode()
+        assert Draft.objects.get(pk=draft.pk).street == "Rua Bela Cintra, 500"
+
+    def test_show_what_is_requested_beside_the_button(self, member, url, connection):
+        """That part of the page is replaced while the order is looked at, the form is not."""
+        draft = received(connection)
+
+        text = member.get(url("draft", draft.pk)).content.decode()
+        state = text[text.index('id="draft-state"') : text.index("</section>", text.index('id="draft-state"'))]
+
+        shown = re.sub(r"\s+", " ", re.sub("<[^>]*>", " ", state))
+        told = ["Maria Souza", "(11) 97777-0001", "maria@example.com", "Rua Augusta, 500", "Ap. 12", "Consolação"]
+        assert [each for each in (*told, "01304-000", "Deixar na portaria") if each not in shown] == []
+        assert f'name="seen" value="{draft.revision}"' in state
 
     def test_whose_address_is_unknown_get_a_place_on_the_map(self, member, url, connection, streets):
         streets.answer = []
