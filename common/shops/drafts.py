@@ -85,7 +85,7 @@ class Drafts(Generic[Connection, Draft]):
     related: ClassVar[tuple[str, ...]] = ("connection",)
     # Raised for a draft that is not open any more.
     ended: type[DomainError]
-    # What is left of further columns, about people or of an open draft.
+    # The values that columns of the area have in a draft that is anonymised.
     forgotten: ClassVar[Mapping[str, Any]] = {}
 
     def new(self, connection: Connection) -> Draft:
@@ -156,7 +156,9 @@ class Drafts(Generic[Connection, Draft]):
         if known and told and told < known:
             return Outcome(Result.IGNORED, Reason.ALREADY_REQUESTED if is_made else Reason.OUT_OF_DATE, draft)
         draft.shop_changed_at = told or known
-        is_taken_back = bool(draft.shop_cancelled_at and known and told and told > known)
+        is_later = bool(known and told and told > known)
+        is_taken_back = is_later and draft.shop_cancelled_at is not None
+        is_of_retention = draft.dropped_by == RETENTION
         if order.stage is Stage.CANCELLED:
             outcome = self._cancel(draft, at)
         elif is_made and not (is_taken_back and order.stage is Stage.PAID and self.is_made_again(draft)):
@@ -170,8 +172,10 @@ class Drafts(Generic[Connection, Draft]):
         elif draft.is_open:
             self.fill(draft, connection, order, at)
             outcome = Outcome(Result.UPDATED, draft=draft)
-        elif is_taken_back:
+        elif is_taken_back or (is_later and is_of_retention):
             self.open_(draft)
+            if is_of_retention:
+                draft.automatic = False  # an old order: people decide
             self.fill(draft, connection, order, at)
             self.look_again(draft, at)
             outcome = Outcome(Result.DRAFT, draft=draft)
@@ -259,11 +263,13 @@ class Drafts(Generic[Connection, Draft]):
         """Open drafts that neither the shop nor people have changed since then.
 
         What the shop has changed has the moment that its platform tells. One to come does not count: with a wrong year
-        the draft would stay.
+        the draft would stay. A day is left to clocks that differ.
         """
-        by_shop = Q(shop_changed_at=None) | Q(shop_changed_at__lt=since) | Q(shop_changed_at__gt=at)
+        to_come = Q(shop_changed_at__gt=at + timedelta(days=1))
+        by_shop = Q(shop_changed_at=None) | Q(shop_changed_at__lt=since) | to_come
         by_people = Q(edited_at=None) | Q(edited_at__lt=since)
-        return self._rows.filter(by_shop, by_people, ended_at=None, created_at__lt=since)
+        # `forgotten_at`, which an open one does not have: for the partial index.
+        return self._rows.filter(by_shop, by_people, ended_at=None, forgotten_at=None, created_at__lt=since)
 
     def forget(self, keys: list[UUID], *, at: datetime) -> None:
         """Delete what ended drafts tell about people. That they have ended is kept, so that none is made again."""

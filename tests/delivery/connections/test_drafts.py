@@ -5,6 +5,7 @@ from decimal import Decimal
 from functools import partial
 
 import pytest
+from django.db import connection as database
 from django.utils import timezone
 from rest_framework.test import APIClient
 
@@ -47,6 +48,11 @@ def read(draft):
 
 def request(draft):
     return drafts.request(draft=draft, seen=draft.revision, by=BY, at=NOW())
+
+
+def told(draft, at):
+    """The order as the shop posts it with this moment as that of its last change."""
+    return order(int(draft.order_id), date_modified_gmt=f"{at:%Y-%m-%dT%H:%M:%S}")
 
 
 def due_again():
@@ -511,7 +517,7 @@ class TestForgetting:
 
     def test_drops_and_empties_what_stays_open_and_nobody_has_touched(self, settings):
         draft = received(checked=False)
-        old = NOW() - timedelta(days=settings.FORGET_DELIVERY_DAYS, minutes=1)
+        old = (NOW() - timedelta(days=settings.FORGET_DELIVERY_DAYS, minutes=1)).replace(microsecond=0)
         Draft.objects.update(created_at=old, shop_changed_at=old, edited_at=old)
 
         forget()
@@ -520,7 +526,23 @@ class TestForgetting:
         assert (left.status, left.dropped_by, left.revision) == ("dropped", RETENTION, draft.revision + 1)
         assert (left.payload, left.source, left.contact_phone, left.due_at) == ({}, {}, "", None)
         assert left.ended_at == left.forgotten_at > NOW() - timedelta(minutes=1)
-        assert post(draft.connection, order(int(draft.order_id))).json()["reason"] == "dropped"
+        assert post(draft.connection, told(draft, old)).json()["reason"] == "dropped"
+        assert read(draft).payload == {}
+
+    @pytest.mark.usefixtures("streets")
+    def test_leaves_what_the_shop_changes_later_to_people(self, settings):
+        draft = received(shop(automatic=True), checked=False, **WITHOUT_NUMBER)
+        old = NOW() - timedelta(days=settings.FORGET_DELIVERY_DAYS, minutes=1)
+        Draft.objects.update(created_at=old, shop_changed_at=old)
+        forget()
+
+        answer = post(draft.connection, told(draft, NOW()))
+        drafts.check_due()
+
+        opened = read(draft)
+        assert answer.json()["result"] == "draft"
+        assert (opened.status, opened.dropped_by, opened.forgotten_at, opened.price) == ("open", "", None, PRICE)
+        assert (opened.receiver, opened.contact_phone) == ("Maria Souza", "(11) 97777-0001")
 
     @pytest.mark.parametrize("column", ["created_at", "shop_changed_at", "edited_at"])
     def test_keeps_an_open_one_that_the_shop_or_people_have_touched_since(self, settings, column):
@@ -534,15 +556,17 @@ class TestForgetting:
 
         assert (read(draft).status, read(draft).payload) == ("open", draft.payload)
 
-    @pytest.mark.parametrize("told", [None, timedelta(days=3650)])
-    def test_counts_no_change_of_the_shop_that_is_still_to_come(self, settings, told):
+    @pytest.mark.parametrize(
+        ("ahead", "is_kept"), [(None, False), (timedelta(hours=23), True), (timedelta(hours=25), False)]
+    )
+    def test_counts_no_change_of_the_shop_that_is_still_to_come(self, settings, ahead, is_kept):
         draft = received(checked=False)
         old = NOW() - timedelta(days=settings.FORGET_DELIVERY_DAYS, minutes=1)
-        Draft.objects.update(created_at=old, shop_changed_at=told and NOW() + told)
+        Draft.objects.update(created_at=old, shop_changed_at=ahead and NOW() + ahead)
 
         forget()
 
-        assert read(draft).payload == {}
+        assert (read(draft).payload != {}) == is_kept
 
     def test_keeps_what_is_touched_while_it_is_looked_for(self, settings, monkeypatch):
         """The row is found untouched, and a person changes it before it is dropped."""
@@ -559,6 +583,18 @@ class TestForgetting:
         forget()
 
         assert read(draft).payload == draft.payload
+
+    def test_looks_for_open_ones_by_the_index_of_what_is_to_be_forgotten(self):
+        connection = shop()
+        for _number in range(40):  # with few rows other plans are as cheap
+            post(connection, order())
+        ended = Draft.objects.exclude(pk=Draft.objects.latest("created_at").pk)
+        ended.update(status="dropped", ended_at=NOW(), forgotten_at=NOW(), due_at=None)
+        with database.cursor() as sql:
+            sql.execute("ANALYZE delivery_draft")
+            sql.execute("SET LOCAL enable_seqscan = off")
+
+        assert "draft_to_forget" in drafts.DRAFTS._untouched(since=NOW(), at=NOW()).explain()
 
 
 @pytest.mark.django_db

@@ -4,6 +4,7 @@ from datetime import timedelta
 from functools import partial
 
 import pytest
+from django.db import connection as database
 from django.utils import timezone
 
 from common.accounts import Environment
@@ -312,7 +313,30 @@ class TestForgetting:
 
         left = read(draft)
         assert (left.status, left.payload, left.contact_phone, left.receiver_document) == ("dropped", {}, "", "")
-        assert post(draft.connection, order(7)).json()["reason"] == "dropped"
+
+    def test_leaves_what_the_shop_changes_later_to_people(self, settings):
+        draft = received(number=7, **WITHOUT_NUMBER)
+        old = NOW() - timedelta(days=settings.FORGET_DELIVERY_DAYS, minutes=1)
+        Draft.objects.update(created_at=old, shop_changed_at=old)
+        forget()
+
+        answer = post(draft.connection, order(7, date_modified_gmt=f"{NOW():%Y-%m-%dT%H:%M:%S}"))
+
+        assert answer.json()["result"] == "draft"
+        assert (read(draft).status, read(draft).missing, read(draft).receiver["name"]) == ("open", [], "Maria Souza")
+        assert not Order.objects.exists()
+
+    def test_looks_for_open_ones_by_the_index_of_what_is_to_be_forgotten(self):
+        connection = shop()
+        for _number in range(40):  # with few rows other plans are as cheap
+            post(connection, order(**WITHOUT_NUMBER))
+        ended = Draft.objects.exclude(pk=Draft.objects.latest("created_at").pk)
+        ended.update(status="dropped", ended_at=NOW(), forgotten_at=NOW())
+        with database.cursor() as sql:
+            sql.execute("ANALYZE integration_draft")
+            sql.execute("SET LOCAL enable_seqscan = off")
+
+        assert "seller_draft_to_forget" in drafts.DRAFTS._untouched(since=NOW(), at=NOW()).explain()
 
 
 @pytest.mark.django_db
