@@ -75,8 +75,11 @@ def _missing_step(request: HttpRequest, is_page: bool) -> str:
 
 
 def is_held(request: HttpRequest) -> bool:
-    """Whether the pages of the panel and of the admin lead this session to another page first."""
-    return bool(_missing_step(request, is_page=True))
+    """Whether the pages of the panel and of the admin lead this session to another page first.
+
+    They do not where one of them answers: the middleware has let the request pass.
+    """
+    return not request.path.startswith(_PAGES) and bool(_missing_step(request, is_page=True))
 
 
 def _used_second_factor(request: HttpRequest) -> bool:
