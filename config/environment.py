@@ -361,8 +361,8 @@ class Retention(Group):
 
     FORGET_DELIVERY_DAYS: int = _variable(
         180,
-        "people in deliveries and orders of shops are anonymised so many days after the end, see "
-        "[personal-data.md](personal-data.md); 0: never",
+        "people in deliveries and orders of shops are anonymised so many days after the end, in open orders of shops "
+        "after their last change, see [personal-data.md](personal-data.md); 0: never",
         ge=0,
         le=36_500,
     )

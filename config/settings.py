@@ -352,7 +352,8 @@ PROOF_PHOTOS_KEPT = timedelta(days=90)
 # --- Personal data ---------------------------------------------------------------------------------------------------
 
 # When they are anonymised or deleted, see docs/personal-data.md; 0: never.
-FORGET_DELIVERY_DAYS = _retention.FORGET_DELIVERY_DAYS  # after the end of a delivery
+# After the end of a delivery or of a shop's order, of an open one of a shop after its last change.
+FORGET_DELIVERY_DAYS = _retention.FORGET_DELIVERY_DAYS
 FORGET_ORDER_DAYS = 1825  # after the creation of an order
 FORGET_INVOICE_YEARS = 5  # full years after the one in which an invoice arrived
 FORGET_POSITION_DAYS = 30  # of drivers
