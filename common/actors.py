@@ -30,7 +30,7 @@ RETENTION = "system: data retention"  # the end of the time for which data about
 DATABASE = "database"  # in `common.postgresql.row_history`: a change without an actor
 _SYSTEM = {
     DATABASE: gettext_noop("Directly in the database"),
-    RETENTION: gettext_noop("data retention period"),
+    RETENTION: gettext_noop("the service (data retention)"),
     "system: offer deadline": gettext_noop("offer deadline"),
     "system: sandbox": gettext_noop("sandbox"),
     "sandbox simulator": gettext_noop("sandbox simulator"),
