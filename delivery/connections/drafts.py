@@ -240,7 +240,7 @@ def _request_now(draft: Draft, at: datetime) -> None:
     try:
         delivery, _is_earlier = request(draft=draft, seen=None, by=f"shop {draft.connection.name}", at=at)
     except DraftChanged:
-        return  # and due again
+        return  # its change has made it due again, or ended it
     except DeliveryError as error:
         _of_now(draft).update(missing=[error.code], due_at=_again_at(draft, error, at))
         return

@@ -692,7 +692,7 @@ def _beginning(seller: Parameter) -> QuerySet[Any]:
 
 
 def _naming_alike(seller: Parameter, environment: Parameter) -> QuerySet[InvoiceReference]:
-    """The references that are alike to the order's code, and to no other's; of one that may be cut, none.
+    """The references that mean the order's code (`references_to`), and no other order's; none that may be a cut one.
 
     As `invoices.receive` finds the order of such a reference.
     """

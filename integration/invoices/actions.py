@@ -446,7 +446,7 @@ class _Named:
 def _named_orders(invoice: Invoice, *, references: Collection[str]) -> _Named:
     """The seller's orders that an invoice names in `references`, and those that name its access key.
 
-    A reference that is no order's code names the only one that is alike (`only_meant`), unless it may be a cut one.
+    A reference that is no order's code names the only one that it means (`only_meant`), unless it may be a cut one.
     """
     orders = Order.objects.of(invoice.seller_id, invoice.environment)
     named, found = _Named(), {}
@@ -623,7 +623,7 @@ def meaning_by_cut_reference(order: Order, *, among: Collection[int]) -> list[Cu
 
 
 def unlink_alike(order: Order, *, named_by: Iterable[Invoice], by: str, at: datetime) -> None:
-    """Unlink the orders that are only alike to a new one from the invoices that name the new one exactly."""
+    """Unlink from the invoices that name a new order exactly the orders that its code meant before (`meant_by`)."""
     invoices = {invoice.pk: invoice for invoice in named_by}
     own = InvoiceReference.objects.filter(invoice=OuterRef("invoice"), value__composed=OuterRef("order__code"))
     links = InvoiceLink.objects.filter(invoice__in=invoices, reason=LinkReason.REFERENCE).exclude(order=order)
