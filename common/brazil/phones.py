@@ -185,15 +185,18 @@ def national(text: str) -> str:
 
 
 def together(*texts: str) -> str:
-    """One text, in which `with_phone` finds each number of these; a text alone stays as it is.
+    """One text, in which `with_phone` finds each number of these, Brazil's first; a text alone stays as it is.
 
-    A column has room for at least eighteen numbers; further ones are left out.
+    A column has room for eighteen of Brazil's numbers; further ones are left out. So is what has none of Brazil and
+    more digits than a number.
     """
     given = list(dict.fromkeys(filter(None, texts)))
     if len(given) <= 1:
         return "".join(given)
-    numbers = dict.fromkeys(number for text in given for number in sorted(nationals(text)) or [national(text)])
-    return _BETWEEN.join(filter(None, numbers))[:_LONGEST_TEXT]
+    numbers = [number for text in given for number in sorted(nationals(text))]
+    numbers += [national(text) for text in given if not nationals(text)]
+    whole = _BETWEEN.join(dict.fromkeys(number for number in numbers if 0 < len(number) <= _MOST_DIGITS))
+    return whole if len(whole) <= _LONGEST_TEXT else whole[: _LONGEST_TEXT + len(_BETWEEN)].rpartition(_BETWEEN)[0]
 
 
 def is_whole(text: str) -> bool:

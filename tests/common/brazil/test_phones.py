@@ -102,13 +102,23 @@ class TestTogether:
             (("11 97777-0001", "(11) 3333-4444 ramal 22"), "11977770001 | 1133334444"),
             (("11 97777-0001", "+1 212 555 0100"), "11977770001 | 12125550100"),
             (("11 97777-0001", "-"), "11977770001"),
+            (("+1 212 555 0100", "11 97777-0001"), "11977770001 | 12125550100"),
+            (("1" * 255, "11 97777-0001"), "11977770001"),
+            (("97777-0001 / 96666-0002", "11 97777-0001"), "11977770001"),
+            (("+123456789012345", "11 97777-0001"), "11977770001 | 123456789012345"),
+            (("+1234567890123456", "11 97777-0001"), "11977770001"),
         ],
     )
     def test_has_each_number_once(self, texts, text):
         assert phones.together(*texts) == text
 
-    def test_has_room_in_a_column(self):
-        assert len(phones.together("1" * 255, "11 97777-0001")) == 255
+    @pytest.mark.parametrize(("landlines", "kept", "length"), [(0, 18, 249), (7, 18, 242), (8, 19, 255)])
+    def test_has_room_for_whole_numbers_in_a_column(self, landlines, kept, length):
+        numbers = [*(f"113333{each:04}" for each in range(landlines)), *(f"119777700{each:02}" for each in range(30))]
+
+        text = phones.together(*numbers)
+
+        assert (text.split(" | "), len(text)) == (numbers[:kept], length)
 
 
 class TestNational:
