@@ -399,10 +399,8 @@ class TestOrderOfAShop:
         """An account's draft, dropped again, whose receiver's number was corrected."""
         post(connected(), order(1))
         draft = of_deliveries.DRAFTS.model.objects.get()
-        contacts = {**draft.dropoff["contacts"], "phoneNumber": phone}
-        of_deliveries.edit(
-            draft=draft, dropoff={**draft.dropoff, "contacts": contacts}, by="user ana", at=timezone.now()
-        )
+        there = {**draft.dropoff, "contacts": {**draft.dropoff["contacts"], "phoneNumber": phone}}
+        of_deliveries.edit(draft=draft, seen=draft.revision, dropoff=there, by="user ana", at=timezone.now())
         return of_deliveries.drop(draft=draft, by="user ana", at=timezone.now())
 
 
