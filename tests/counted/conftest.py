@@ -1,4 +1,4 @@
-"""Owners of rows, and a delivery and an order of which others are copies. The order is of the fixture `seller`."""
+"""Owners of rows, and a delivery, an order and an invoice of which others are copies."""
 
 from functools import partial
 
@@ -6,9 +6,9 @@ import pytest
 
 from delivery.models import Environment
 from tests.counted.moments import NOON, REQUESTED
-from tests.counted.rows import delivery, order
+from tests.counted.rows import copy, delivery, order
 from tests.factories import DeliveryFactory, DriverFactory, IntegratorFactory, TokenFactory
-from tests.integration.factories import create_order
+from tests.integration.factories import SellerFactory, access_key, create_order, nfe_xml, send_invoice
 
 
 @pytest.fixture
@@ -45,6 +45,17 @@ def of_delivery(pattern):
 
 
 @pytest.fixture
+def seller(db):
+    return SellerFactory.create()
+
+
+@pytest.fixture
+def stranger(db):
+    """Another seller."""
+    return SellerFactory.create(documents=())
+
+
+@pytest.fixture
 def like(seller):
     """An order of the seller."""
     return create_order(seller)
@@ -54,6 +65,13 @@ def like(seller):
 def of_order(like):
     """Makes orders like it, created at noon."""
     return partial(order, like, created_at=NOON)
+
+
+@pytest.fixture
+def of_invoice(seller):
+    """Makes invoices of an order that there is not."""
+    invoice, numbers = send_invoice(seller, nfe_xml(items=["X"]).encode(), at=NOON), iter(range(100, 999))
+    return lambda **values: copy(invoice, **{"access_key": access_key(next(numbers)), "number": "9", **values})
 
 
 @pytest.fixture

@@ -12,7 +12,16 @@ from common.mail.models import Message
 from common.webhooks import breaker, health
 from common.webhooks.models import EventState, Health
 from delivery.alerts import actions as alerts
-from delivery.alerts.models import AlertChoice, AlertKind, AlertPost, EndpointAlerts, ReportedTrouble, Trouble
+from delivery.alerts import posts
+from delivery.alerts.models import (
+    AlertChoice,
+    AlertKind,
+    AlertPost,
+    EndpointAlerts,
+    PostState,
+    ReportedTrouble,
+    Trouble,
+)
 from delivery.lifecycle import Mode, RouteStatus, Status
 from delivery.models import (
     Environment,
@@ -453,3 +462,23 @@ def test_figures_of_a_digest(account, endpoint, of_endpoint, other, in_sandbox, 
             "failed not often enough": change(endpoint, failures=DOWN - 1),
         },
     )  # fmt: skip  # a table
+
+
+@counts("delivery/alerts/posts.py:_claim", "common/postgresql/batches.py:claim")
+def test_posts_that_are_due(endpoint):
+    alerted = EndpointAlerts.objects.create(endpoint=endpoint)
+
+    def post(*, due_at=NOON, state=PostState.WAITING):
+        row = {"alerts": alerted, "kind": AlertKind.DIGEST, "text": "x", "created_at": NOON - HOUR}
+        AlertPost.objects.create(**row, due_at=due_at, state=state)
+
+    check(
+        lambda: rolled_back(lambda: len(posts._claim(at=NOON))),
+        of=post,
+        fit={"due": {}, "due for longer": {"due_at": NOON - HOUR}},
+        not_={
+            "due later": {"due_at": NOON + TICK},
+            "taken": {"state": PostState.SENT},
+            "given up": {"state": PostState.FAILED},
+        },
+    )

@@ -27,7 +27,6 @@ from panel.views import home
 from tests.counted.moments import DAY, HOUR, NOON, NOVEMBER, TICK
 from tests.counted.rows import check, copy, counts, rolled_back
 from tests.integration.factories import (
-    SellerFactory,
     access_key,
     create_order,
     make_carrier,
@@ -37,17 +36,6 @@ from tests.integration.factories import (
 
 LIVE, SANDBOX = Environment.LIVE, Environment.SANDBOX
 MIDNIGHT = NOON - 12 * HOUR
-
-
-@pytest.fixture
-def seller(db):
-    return SellerFactory.create()
-
-
-@pytest.fixture
-def stranger(db):
-    """Another seller."""
-    return SellerFactory.create(documents=())
 
 
 @pytest.fixture
@@ -62,7 +50,7 @@ def not_own(stranger):
     return {"of another seller": {"seller": stranger}, "of the sandbox": {"environment": SANDBOX}}
 
 
-@counts("integration/reports.py:_lines", "integration/reports.py:of_sellers")
+@counts("integration/reports.py:_lines", "integration/reports.py:of_sellers", "integration/reports.py:_STANDING")
 @counts("integration/models/order.py:OrderQuerySet.of")
 def test_reports_of_orders(of_order, seller, stranger):
     """Each order counts when it was created, with how it stands now and, unless it was cancelled, its freight."""
@@ -91,6 +79,10 @@ def test_reports_of_orders(of_order, seller, stranger):
         ),
         "delivered the day after": (late | {"status": Status.DELIVERED, "delivered_at": MIDNIGHT + DAY}, one("late")),
         "not delivered": ({"status": failed, "log": [refused]}, one("failed", REFUSED=1)),
+        "returned, after it was delivered late": (
+            late | {"status": Status.RETURNED, "delivered_at": MIDNIGHT + DAY, "log": [refused]},
+            one("failed", REFUSED=1),
+        ),
         "returned, after a reason before": (
             {"status": Status.RETURNED, "log": [refused | {"status": failed}, absent]}, one("failed", ABSENT=1),
         ),

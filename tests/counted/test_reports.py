@@ -7,8 +7,9 @@ from functools import partial
 import pytest
 
 from delivery import reports
+from delivery.drivers import day
 from delivery.lifecycle import FailureCode, RouteStatus, Status
-from delivery.models import Delivery, Environment
+from delivery.models import Delivery, DutyChange, Environment
 from delivery.pricing import Charge
 from tests.counted.moments import DAY, HOUR, MINUTE, NOON, NOVEMBER, REQUESTED, TICK
 from tests.counted.rows import check, counts
@@ -75,6 +76,9 @@ def test_live_deliveries_of_all_accounts(finished, other, in_sandbox):
 
 @counts("delivery/models/delivery.py:_CHARGES", "delivery/models/delivery.py:_IS_CANCELLED")
 @counts("delivery/models/delivery.py:_PAYS_BEFORE_PICKUP", "delivery/models/delivery.py:DELIVERED")
+@counts(
+    "delivery/models/delivery.py:_ENDING", "delivery/models/delivery.py:OWED", "delivery/models/delivery.py:PERCENTS"
+)
 def test_endings_and_what_they_owe(of_delivery, own, driver):
     """By the table of fees: the price if a driver made the route, a fee by stage if it was cancelled, else nothing."""
     of = partial(
@@ -98,6 +102,10 @@ def test_endings_and_what_they_owe(of_delivery, own, driver):
             "delivered": (partial(of, finished), {"delivered": 1, "price 100": 1000, "charges": 1}),
             "delivered at one stop, failed at the other": (
                 partial(of, finished, has_failed_stop=True),
+                {"not_delivered": 1, "price 100": 1000, "charges": 1},
+            ),
+            "failed, at no stop": (
+                partial(of, finished, **FAILED),
                 {"not_delivered": 1, "price 100": 1000, "charges": 1},
             ),
             "delivered at the second attempt": (
@@ -246,3 +254,57 @@ def test_why_drop_offs_failed(ended, finished, own, not_own, driver):
             **not_own,
         },
     )
+
+
+@counts("delivery/drivers/day.py:latest")
+def test_work_that_a_driver_sees(finished, of_delivery, other, driver):
+    """Of today and the six days before, by the clocks of the service."""
+    midnight = NOON - 12 * HOUR
+    check(
+        lambda: {work.of.isoformat(): work.routes for work in day.latest(driver, at=NOON)},
+        of=partial(finished, driver=driver),
+        fit={
+            "today": ({}, {"2026-11-22": 1}),
+            "of another account": ({"integrator": other}, {"2026-11-22": 1}),
+            "yesterday": ({"closed_at": midnight - TICK}, {"2026-11-21": 1}),
+            "six days ago": ({"closed_at": midnight - 6 * DAY}, {"2026-11-16": 1}),
+        },
+        not_={
+            "seven days ago": {"closed_at": midnight - 6 * DAY - TICK},
+            "of another driver": {"driver": DriverFactory.create()},
+            "under way": partial(of_delivery, RouteStatus.RETURNING, driver=driver),
+        },
+    )
+
+
+@counts("delivery/drivers/day.py:_spans")
+def test_hours_on_duty(driver):
+    """From the last change before the day, until the day is over."""
+    start, end = NOON - 12 * HOUR, NOON + 12 * HOUR
+    DutyChange.objects.bulk_create(
+        [DutyChange(driver=driver, on_duty=is_on, at=at) for at, is_on in ((NOON, True), (NOON + HOUR, False))]
+    )
+
+    def changed(*changes, of=driver):
+        DutyChange.objects.bulk_create([DutyChange(driver=of, on_duty=is_on, at=at) for at, is_on in changes])
+
+    def found():
+        spans = list(day._spans(driver, start, end))
+        return {"spans": len(spans), "hours": sum(((each.ended or end) - each.began) / HOUR for each in spans)}
+
+    on, off = (partial(lambda is_on, at: (at, is_on), is_on) for is_on in (True, False))
+    check(
+        found,
+        fit={
+            "in the evening": (
+                partial(changed, on(NOON + 7 * HOUR), off(NOON + 9 * HOUR)), {"spans": 1, "hours": 2},
+            ),
+            "over midnight": (partial(changed, on(start - HOUR), off(start + HOUR)), {"spans": 1, "hours": 2}),
+            "until the end": (partial(changed, on(end - HOUR), off(end)), {"spans": 1, "hours": 1}),
+        },
+        not_={
+            "before the last change": partial(changed, on(start - 3 * HOUR), off(start - HOUR)),
+            "after the end": partial(changed, on(end)),
+            "of another driver": partial(changed, on(start - HOUR), off(start), of=DriverFactory.create()),
+        },
+    )  # fmt: skip  # a table

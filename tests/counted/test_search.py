@@ -13,12 +13,12 @@ from common.accounts import Environment
 from delivery.lifecycle import RouteStatus, Status
 from delivery.models import Delivery
 from integration.invoices.models import Invoice, InvoiceLink, InvoiceReference
-from integration.models import Order
+from integration.models import Order, WebhookEndpoint
 from panel import filters, search
 from tests.counted.moments import DAY, HOUR, NOON, TICK
 from tests.counted.rows import check, copy, counts
 from tests.factories import DriverFactory, IntegratorFactory
-from tests.integration.factories import SellerFactory, access_key, nfe_xml, send_invoice
+from tests.integration.factories import SellerFactory, access_key, create_order
 
 LIVE, SANDBOX = Environment.LIVE, Environment.SANDBOX
 
@@ -26,16 +26,6 @@ LIVE, SANDBOX = Environment.LIVE, Environment.SANDBOX
 @pytest.fixture(autouse=True)
 def _noon(monkeypatch):
     monkeypatch.setattr(clock, "now", lambda: NOON)
-
-
-@pytest.fixture
-def seller(db):
-    return SellerFactory.create()
-
-
-@pytest.fixture
-def stranger(db):
-    return SellerFactory.create(documents=())
 
 
 @pytest.fixture
@@ -56,13 +46,6 @@ def reader(request, member):
     if request.param == "dispatcher":
         user.groups.add(Group.objects.get(name=DISPATCHERS))
     return user
-
-
-@pytest.fixture
-def of_invoice(seller):
-    """Makes invoices of an order that there is not."""
-    invoice, numbers = send_invoice(seller, nfe_xml(items=["X"]).encode(), at=NOON), iter(range(100, 999))
-    return lambda **values: copy(invoice, **{"access_key": access_key(next(numbers)), "number": "9", **values})
 
 
 def found(user, kind, text):
@@ -294,6 +277,32 @@ def test_filters_of_orders(of_order, seller, stranger, monkeypatch):
             fit={"of the seller": values, "one more": values},
             not_=near | {name: row | values for name, row in not_own.items()},
         )
+
+
+@counts("panel/filters.py:OrderEventFilter.filter_q")
+def test_filters_of_events_of_orders(of_order, seller, stranger):
+    scope = {"seller": seller, "environment": LIVE}
+    WebhookEndpoint.objects.update_or_create(**scope, number=1, defaults={"url": "https://shop.example/hook"})
+    event = create_order(seller, orderId="A-2").events.get()
+
+    def of(**values):
+        copy(event, order=of_order(**{"codes": ["PED-1"], **values}))
+
+    def listed():
+        data = QueryDict("q= PED-1 ")
+        return filters.OrderEventFilter(data, queryset=type(event).objects.all(), scope=scope).qs.count()
+
+    check(
+        listed,
+        of=of,
+        fit={"of an order with the code": {}, "of another one": {}},
+        not_={
+            "of one that is alike": {"codes": ["ped1"]},
+            "of one whose code begins with it": {"codes": ["PED-12"]},
+            "of another seller": {"seller": stranger},
+            "of the sandbox": {"environment": SANDBOX},
+        },
+    )
 
 
 @counts("panel/filters.py:InvoiceFilter.filter_q", "panel/filters.py:InvoiceFilter.filter_linked")
