@@ -279,7 +279,6 @@ def create(
         naming = [Invoice(pk=int(pk), access_key=key, number=number) for pk, key, number in facts.naming]
         if facts.with_code is not None or facts.with_tracking_code is not None:
             naming += _give_up_codes(facts, payload, naming, by=by, at=at)
-        keys = {invoice.access_key for invoice in naming}
         quoted = freight_of(payload, origin)
         on_freight(quoted)
         price = quoted if isinstance(quoted, Price) else None
@@ -298,6 +297,8 @@ def create(
             updated_at=at,
             carrier_id=facts.carrier,
         )
+        naming = invoices.meaning_without_sign(order, naming)
+        keys = {invoice.access_key for invoice in naming}
         assigned = []
         if facts.carrier:
             assigned = [Assignment(order=order, carrier_id=facts.carrier, assigned_at=at, assigned_by=BY_RULE)]

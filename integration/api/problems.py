@@ -77,7 +77,7 @@ WARNINGS = {
         "Nenhum pedido tem o orderId '{about}' (xPed). A nota será vinculada a ele quando for criado."
     ),
     "uncertain_reference": (
-        "'{about}' (xPed) pode ser o início de: {candidates}. Nada mais na nota confirma qual é o pedido, e ela não "
+        "'{about}' (xPed) pode se referir a: {candidates}. Nada mais na nota confirma qual é o pedido, e ela não "
         "foi vinculada. Vincule-a no painel ou por POST /api/integration/invoices/<chave>/link."
     ),
     "different_invoice_key": "O pedido informa uma chave de acesso, e a nota vinculada a ele tem outra: {about}.",

@@ -34,7 +34,15 @@ from integration.invoices import nfe
 from integration.invoices.models import Invoice, InvoiceChange, InvoiceLink, InvoiceReference, LinkReason
 from integration.invoices.nfe import Nfe, NfeFile
 from integration.models import Company, Order, SearchCode, Seller
-from integration.models.order import CUT_REFERENCE, beginning, compact_code, meant_by, only_meant
+from integration.models.order import (
+    CUT_REFERENCE,
+    NUMBER_SIGN,
+    beginning,
+    compact_code,
+    leaves_out_sign,
+    meant_by,
+    only_meant,
+)
 
 _DAY = timedelta(hours=24)
 _MB = 1024 * 1024  # like Django's filesizeformat
@@ -92,7 +100,8 @@ class DoubtCode(StrEnum):
     UNCONFIRMED_INVOICE = "unconfirmed_invoice"  # it has no protocol
     RETURN_INVOICE = "return_invoice"  # of goods that come back or in
     UNMATCHED_REFERENCE = "unmatched_reference"  # no order has a reference's `orderId` yet
-    UNCERTAIN_REFERENCE = "uncertain_reference"  # orders begin with a cut reference, and it is not sure which is meant
+    # Orders begin with a cut reference, or one has a number sign that it leaves out: it is not sure which is meant.
+    UNCERTAIN_REFERENCE = "uncertain_reference"
     DIFFERENT_VALUE = "different_value"  # a linked order states another value of this invoice
     DIFFERENT_INVOICE_KEY = "different_invoice_key"  # a linked order names another invoice
 
@@ -250,7 +259,7 @@ def _doubts_of_orders(invoice: Invoice, note: Nfe, named: "_Named") -> Iterator[
 
 
 def uncertain_orders(invoice: Invoice) -> list[Order]:
-    """The orders that the cut references of an invoice may mean, of which none is linked."""
+    """The orders that the uncertain references of an invoice may mean, of which none is linked."""
     if invoice.is_void:
         return []
     references = [reference.value for reference in invoice.references.all()]
@@ -446,7 +455,9 @@ class _Named:
 def _named_orders(invoice: Invoice, *, references: Collection[str]) -> _Named:
     """The seller's orders that an invoice names in `references`, and those that name its access key.
 
-    A reference that is no order's code names the only one that it means (`only_meant`), unless it may be a cut one.
+    A reference that is no order's code names the only one that it means (`only_meant`), unless it may be a cut one. If
+    it leaves the code's sign out, something else has to agree, as of a cut one: an order `1001` of another shop may be
+    still to come.
     """
     orders = Order.objects.of(invoice.seller_id, invoice.environment)
     named, found = _Named(), {}
@@ -464,14 +475,14 @@ def _named_orders(invoice: Invoice, *, references: Collection[str]) -> _Named:
     keys = only_meant(invoice.seller_id, invoice.environment, whole) if whole else {}
     by_key = orders.in_bulk(keys.values()) if keys else {}
     for value in missing:
+        candidates, reason = alike.get(value, []), LinkReason.CUT_REFERENCE
         if value in keys:
-            order = by_key[keys[value]]
-            found.setdefault(composed(order.code), _NamedOrder(order, LinkReason.REFERENCE))
-            continue
-        meant = order_of_cut_reference(invoice, alike.get(value, []))
-        possible = _possible(invoice, alike.get(value, []))
+            candidates, reason = [by_key[keys[value]]], LinkReason.REFERENCE
+        is_whole = value in keys and not leaves_out_sign(value, candidates[0].code)
+        meant = candidates[0] if is_whole else order_of_cut_reference(invoice, candidates)
+        possible = _possible(invoice, candidates)
         if meant is not None:
-            found.setdefault(composed(meant.code), _NamedOrder(meant, LinkReason.CUT_REFERENCE))
+            found.setdefault(composed(meant.code), _NamedOrder(meant, reason))
         elif possible:
             named.uncertain[value] = possible
         else:
@@ -620,6 +631,19 @@ def meaning_by_cut_reference(order: Order, *, among: Collection[int]) -> list[Cu
     return [
         CutReference(invoice, alike) for invoice in found if order_of_cut_reference(invoice, [*alike, order]) is order
     ]
+
+
+def meaning_without_sign(order: Order, naming: Sequence[Invoice]) -> list[Invoice]:
+    """Of the stored invoices `naming` a new order those that mean it, also where they leave its sign out.
+
+    As `_named_orders` says.
+    """
+    if not naming or NUMBER_SIGN not in order.code:
+        return [*naming]
+    references = InvoiceReference.objects.filter(invoice__in=naming).alias(compact=compact_code("value"))
+    whole = {*references.filter(compact=compact_code(Value(order.code))).values_list("invoice", flat=True)}
+    read = Invoice.objects.defer("raw").in_bulk([invoice.pk for invoice in naming])
+    return [each for each in naming if each.pk in whole or order_of_cut_reference(read[each.pk], [order]) is order]
 
 
 def unlink_alike(order: Order, *, named_by: Iterable[Invoice], by: str, at: datetime) -> None:

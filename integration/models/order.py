@@ -110,6 +110,11 @@ def references_to(code: Any) -> list[Any]:
     return [compact_value(code), without]
 
 
+def leaves_out_sign(reference: str, code: str) -> bool:
+    """Whether a reference that means a code (`meant_by`) leaves its NUMBER_SIGN out."""
+    return reference.count(NUMBER_SIGN) < code.count(NUMBER_SIGN)
+
+
 def beginning(code: str) -> str:
     """What a cut reference holds of an order's code, composed."""
     return composed(code)[:CUT_REFERENCE]

@@ -44,7 +44,7 @@ DOUBTS = {
         "The invoice names order %(about)s, which does not exist yet. It is linked to it when it arrives."
     ),
     DoubtCode.UNCERTAIN_REFERENCE: gettext_noop(
-        "The invoice names %(about)s, which several orders may mean: %(candidates)s. Link the right one by hand."
+        "The invoice names %(about)s, which may mean: %(candidates)s. Link the right one by hand."
     ),
     DoubtCode.DIFFERENT_INVOICE_KEY: gettext_noop("Order %(about)s names the access key of another invoice."),
 }

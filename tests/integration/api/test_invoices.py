@@ -374,7 +374,15 @@ class TestWarnings:
         (warning,) = upload(api, nfe_xml(items=(LONG[:15],)).encode()).json()["warnings"]
 
         assert warning["code"] == "uncertain_reference"
-        assert f"início de: {LONG}-0, {LONG}-1, {LONG}-2." in warning["message"]
+        assert f"se referir a: {LONG}-0, {LONG}-1, {LONG}-2." in warning["message"]
+
+    def test_name_the_order_whose_number_sign_is_left_out_while_nothing_else_agrees(self, api, seller):
+        create_order(seller, orderId="#1001")
+
+        (warning,) = upload(api, nfe_xml(items=("1001",)).encode()).json()["warnings"]
+
+        assert (warning["code"], linked()) == ("uncertain_reference", [])
+        assert "'1001' (xPed) pode se referir a: #1001." in warning["message"]
 
     def test_of_an_order_say_that_another_note_is_linked_or_its_own_is_void(self, api, seller):
         upload(api, nfe_xml(items=("N-1",)).encode())
@@ -535,7 +543,7 @@ class TestLinks:
     def test_the_order_of_a_shop_whose_number_sign_it_leaves_out(self, seller, code, reference, whichever_first):
         whichever_first(
             lambda: create_order(seller, orderId=code),
-            lambda: send_invoice(seller, nfe_xml(items=(reference,)).encode()),
+            lambda: send_invoice(seller, nfe_xml(items=(reference,), value="150.00").encode()),
         )
 
         assert linked() == [code]
@@ -546,26 +554,50 @@ class TestLinks:
     def test_no_order_by_another_sign(self, seller, code, reference, whichever_first):
         whichever_first(
             lambda: create_order(seller, orderId=code),
-            lambda: send_invoice(seller, nfe_xml(items=(reference,)).encode()),
+            lambda: send_invoice(seller, nfe_xml(items=(reference,), value="150.00").encode()),
         )
 
         assert linked() == []
 
+    @pytest.mark.parametrize(
+        ("note", "order", "is_linked"),
+        [
+            ({}, {}, False),
+            ({"value": "150.00"}, {}, True),
+            ({"value": "150.00", "recipient": "11144477735"}, {}, False),
+            ({"recipient": "52998224725"}, {}, True),
+            ({"recipient": "52998224725"}, {"invoice": {"key": access_key(2)}}, False),
+            ({}, {"invoice": {"key": ACCESS_KEY}}, True),
+            ({"items": ("# 1001",)}, {}, True),
+        ],
+    )
+    def test_no_order_whose_number_sign_it_leaves_out_unless_something_agrees(
+        self, seller, note, order, is_linked, whichever_first
+    ):
+        whichever_first(
+            lambda: create_order(seller, orderId="#1001", **order),
+            lambda: send_invoice(seller, nfe_xml(**{"items": ("1001",), **note}).encode()),
+        )
+
+        assert (linked() == ["#1001"]) == is_linked
+
     def test_the_exact_order_rather_than_one_with_a_number_sign_whichever_comes_first(self, seller):
         create_order(seller, orderId="#1001")
-        invoice = send_invoice(seller, nfe_xml(items=("1001",)).encode())
+        invoice = send_invoice(seller, nfe_xml(items=("1001",), value="150.00").encode())
         assert linked(invoice) == ["#1001"]
 
         create_order(seller, orderId="1001")
 
         assert linked(invoice) == ["1001"]
-        assert linked(send_invoice(seller, nfe_xml(items=("1001",), key=access_key(2)).encode())) == ["1001"]
+        assert linked(send_invoice(seller, nfe_xml(items=("1001",), key=access_key(2), value="150.00").encode())) == [
+            "1001"
+        ]
 
     def test_none_of_one_with_a_number_sign_and_another_that_is_alike(self, seller):
         for code in ("#1001", "10-01"):
             create_order(seller, orderId=code)
 
-        assert linked(send_invoice(seller, nfe_xml(items=("1001",)).encode())) == []
+        assert linked(send_invoice(seller, nfe_xml(items=("1001",), value="150.00").encode())) == []
 
     def test_none_of_two_orders_that_are_alike_until_one_is_linked_by_hand_or_is_the_same(self, seller):
         alike = [create_order(seller, orderId=code) for code in ("1-23", "12-3")]
