@@ -329,7 +329,7 @@ class TestForgetting:
     def test_looks_for_open_ones_by_the_index_of_what_is_to_be_forgotten(self):
         connection = shop()
         for _number in range(40):  # with few rows other plans are as cheap
-            post(connection, order(**WITHOUT_NUMBER))
+            post(connection, order(None, **WITHOUT_NUMBER))
         ended = Draft.objects.exclude(pk=Draft.objects.latest("created_at").pk)
         ended.update(status="dropped", ended_at=NOW(), forgotten_at=NOW())
         with database.cursor() as sql:
