@@ -131,9 +131,9 @@ def test_pickup_points_near_a_place(account, other, rules):
 def at_place():
     """Makes drivers at the pickup, with phones."""
 
-    def make(*, latitude=PICKUP.latitude, at=NOON, phone=None, **values):
+    def make(*, latitude=PICKUP.latitude, longitude=PICKUP.longitude, at=NOON, phone=None, **values):
         driver = DriverFactory.create(**values)
-        place = {"latitude": latitude, "longitude": PICKUP.longitude}
+        place = {"latitude": latitude, "longitude": longitude}
         if at:
             DriverPosition.objects.create(driver=driver, recorded_at=at, recorded_by=BY, **place)
         if phone is not None:
@@ -207,6 +207,55 @@ def test_drivers_to_choose_from(of_delivery, at_place, account, other, rules):
             "simulated for the account": (simulated, {"free": 1}),
         },
         not_={"not working for us": {"active": False}, "simulated for another": simulated | {"simulated_for": other}},
+    )
+
+
+@counts("delivery/models/driver.py:_NEAREST_FREE")
+def test_driver_whose_way_a_quote_counts(at_place, of_delivery, shop, other, in_sandbox, rules):
+    """The nearest free one within the radius of dispatch, whatever the age of the position."""
+    rules(dispatch_radius_km=5)
+    account = shop.integrator
+
+    def metres():
+        quoted = Tariff.in_force(vehicle_type=VehicleType.MOTORCYCLE, token=shop, pickup=PICKUP, start=PICKUP)
+        return quoted.driver_m
+
+    def holding(route):
+        of_delivery(route, driver=at_place())
+
+    at_place(latitude=NORTH)
+    at_place(latitude=PICKUP.latitude + 0.04, longitude=PICKUP.longitude + 0.044)  # each less than 5 km, together 6
+    assert metres() is None
+    check(
+        lambda: int((metres() or 0) < 100),
+        of=at_place,
+        fit={
+            "farther away": ({"latitude": PICKUP.latitude + 0.02}, {"number": -1}),
+            "at the place": {},
+            "long ago": {"at": NOON - DAY},
+            "after a route": partial(holding, RouteStatus.FINISHED),
+        },
+        not_={
+            "never seen": {"at": None},
+            "off duty": {"on_duty": False},
+            "not working for us": {"active": False},
+            "with another vehicle": {"vehicle_type": VehicleType.CAR},
+            "of the sandbox": in_sandbox,
+            "simulated for another": in_sandbox | {"simulated_for": other},
+            "with a route": partial(holding, RouteStatus.ACCEPTED),
+        },
+    )
+    shop.environment = Environment.SANDBOX
+    at_place(latitude=PICKUP.latitude + 0.02, **in_sandbox)
+    simulated = partial(at_place, **in_sandbox)
+    check(
+        lambda: int(metres() < 100),
+        of=simulated,
+        fit={
+            "farther away": ({"latitude": PICKUP.latitude + 0.02}, {}),
+            "simulated for it": {"simulated_for": account},
+        },
+        not_={"simulated for another": {"simulated_for": other}, "of the live environment": at_place},
     )
 
 

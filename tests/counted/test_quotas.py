@@ -271,6 +271,33 @@ def test_invitations_that_are_open(of_invitation, account, other):
     )
 
 
+@counts("access/invitations.py:invite", "common/pages/attempts.py:_COUNT")
+def test_invitations_of_a_day(account, other, monkeypatch):
+    """A limit of two is reached by a second one, whoever makes it."""
+    monkeypatch.setattr(invitations, "PER_ACCOUNT", TWO)
+    boss, owner = User.objects.create_superuser("boss"), User.objects.create_user("owner")
+    account.memberships.create(user=owner)
+
+    def invite(name, *, to=account, by=boss):
+        address = f"{name}@example.com"
+        invitations.invite(account=to, email=address, role=Role.MEMBER, by=by, language="en", at=NOON)
+
+    def invite_again():
+        first = invitations.pending(account).get(email="a@example.com").pk
+        invitations.resend(account=account, invitation=first, by=boss, language="en", at=NOON)
+
+    check(
+        is_refused(partial(invite, "ana"), TeamRefusal),
+        fit={
+            "the first": (partial(invite, "a"), {}),
+            "a second": partial(invite, "b"),
+            "by another person": partial(invite, "b", by=owner),
+            "sent again": invite_again,
+        },
+        not_={"to another account": partial(invite, "b", to=other)},
+    )
+
+
 @counts("access/invitations.py:users_of", "access/invitations.py:verified_log_in")
 def test_log_ins_of_an_address(db):
     names = count()

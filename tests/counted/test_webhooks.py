@@ -8,11 +8,11 @@ from uuid import uuid4
 
 import pytest
 
-from common.webhooks import endpoints, feed, queue, replays
+from common.webhooks import breaker, claims, endpoints, feed, queue, replays
 from common.webhooks.address_guard import InvalidWebhookUrl
 from common.webhooks.models import FAILING, EventState
 from common.webhooks.outbox import Outbox, outbox_of
-from delivery.models import Environment
+from delivery.models import Environment, OffBecause
 from integration.models import WebhookEndpoint as SellersEndpoint
 from panel import attention
 from tests.counted.moments import DAY, HOUR, NOON, TICK
@@ -255,6 +255,48 @@ def test_notices_of_events(area):
             "given up before": partial(dead, created_at=NOON - TICK),
             "failing since before": partial(failing, created_at=NOON - TICK),
             "of another endpoint": partial(dead, endpoint=foreign),
+        },
+    )
+
+
+@counts("common/webhooks/claims.py:_CLAIM")
+def test_events_that_a_worker_may_send(area):
+    """At most four in flight for each endpoint, one of those that fail."""
+    due, later = {"due_at": NOON}, {"due_at": NOON + TICK}
+    leased = {**later, "lease": uuid4()}
+
+    def at_another(*items, **values):
+        further = area.another(**values)
+        for item in items:
+            area.make(endpoint=further, in_queue=item)
+
+    def found():
+        return rolled_back(lambda: len(claims.claim(area.outbox, lease=uuid4(), at=NOON, limit=100)))
+
+    off = {"enabled": False, "off_because": OffBecause.STAFF, "off_since": NOON}
+    failing = {"failures": breaker.OPENS_AFTER}
+    check(
+        found,
+        fit={
+            "due": partial(area.make, in_queue=due),
+            "at a further endpoint": partial(at_another, due),
+            "whose lease is over": partial(at_another, leased | due),
+            "with three in flight": partial(at_another, *[leased] * 3, due, due),
+            "with four that were in flight": (partial(at_another, *[leased | due] * 4, due), 4),
+            "with four to be sent later": partial(at_another, *[later] * 4, due),
+            "whose pause is over": partial(at_another, due, paused_until=NOON),
+            "at one that fails": partial(at_another, due, due, **failing),
+            "at one that fails not often enough": (partial(at_another, due, due, failures=breaker.OPENS_AFTER - 1), 2),
+        },
+        not_={
+            "to be sent later": partial(area.make, in_queue=later),
+            "in flight": partial(at_another, leased),
+            "with four in flight": partial(at_another, *[leased] * 4, due),
+            "at one that fails, with one in flight": partial(at_another, leased, due, **failing),
+            "at one that fails, with two in flight": partial(at_another, leased, leased, due, **failing),
+            "at one that is off": partial(at_another, due, **off),
+            "at one without a URL": partial(at_another, due, url=""),
+            "at one that pauses": partial(at_another, due, paused_until=NOON + TICK),
         },
     )
 
