@@ -10,6 +10,7 @@ import ast
 import re
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from functools import cache
 from itertools import takewhile
@@ -30,14 +31,19 @@ _OTHERS = {
 }
 _FEW = 8  # tests near a module
 _LEVELS = 2  # of importers, about which more are looked for
+_MOST_IMPORTERS = 4  # more do not make a test nearer
 # Modules that say nothing about their subject, which their folder does.
 _PARTS = {"__init__", "actions", "admin", "api", "base", "models", "serializers", "tasks", "urls", "views", "viewsets"}
 
 
 def changed(base: str) -> set[str]:
     """The paths that differ from the commit where this branch left `base`, with what is not committed."""
-    left = git("merge-base", base, "HEAD")[0]
-    return {*git("diff", "--name-only", left), *git("ls-files", "--others", "--exclude-standard")}
+    return {*git("diff", "--name-only", left(base)), *git("ls-files", "--others", "--exclude-standard")}
+
+
+def left(base: str) -> str:
+    """The commit where this branch left `base`."""
+    return git("merge-base", base, "HEAD")[0]
 
 
 def affected(paths: set[str]) -> set[str]:
@@ -56,32 +62,37 @@ def affected(paths: set[str]) -> set[str]:
 def nearest(path: str) -> list[str]:
     """The test files that `affected` finds for a module, the nearest by name, imports and folder first.
 
-    Where these are few, those about the modules that import it too: it may be called by a page or the API only.
+    With those about the modules that import it, since it may be called by a page or the API only. Where all these are
+    few, those about the importers of these too.
     """
     module, file = _module(path), PurePath(path)
     name = file.parent.name if file.stem in _PARTS else file.stem
-
-    def distance(test: str) -> tuple[int, str]:
-        folders = takewhile(lambda each: each[0] == each[1], zip(PurePath(test).parts[1:-1], file.parts, strict=False))
-        return -3 * (name in test) - 2 * (module in _tests()[test]) - len([*folders]), test
-
-    found = sorted((affected({path}) & _tests().keys()) | _naming_urls_of(file.stem), key=distance)
-    modules = {_module(path)}
-    for _level in range(_LEVELS):
-        modules = {each for each in _with_importers(modules) if not each.endswith(".urls")}
-        if len(found) < _FEW:
+    found = affected({path}) & _tests().keys()
+    modules = {module}
+    importers_of: Counter[str] = Counter()  # that a test is about
+    for level in range(_LEVELS):
+        if not level or len(found) < _FEW:
+            modules = {each for each in _with_importers(modules) if not each.endswith(".urls")}
             importers = {f"{each.replace('.', '/')}.py" for each in modules}
-            about = {test for test in _tests() if any(_is_about(test, each) for each in importers)}
+            importers_of.update(test for test in _tests() for each in importers if _is_about(test, each))
             words = {PurePath(each).stem for each in importers} - _PARTS
-            about = about.union(*map(_naming_urls_of, words)) - {*found}
-            found += sorted(about, key=lambda test: (not any(word in test for word in words), distance(test)))
-    return found
+            found |= importers_of.keys() | _naming_urls_of({file.stem, *words})
+
+    def distance(test: str) -> tuple[int, int, str]:
+        folders = PurePath(test).parts[1:-1]
+        common = len([*takewhile(lambda each: each[0] == each[1], zip(folders, file.parts, strict=False))])
+        is_named, imports = name in test.removeprefix(f"tests/{file.parts[0]}/"), module in _tests()[test]
+        by_importers = min(importers_of[test], _MOST_IMPORTERS)
+        return -8 * is_named - 6 * imports - 2 * common - by_importers, len(folders), test
+
+    return sorted(found, key=distance)
 
 
-def _naming_urls_of(module: str) -> set[str]:
-    """The test files that name URLs of views in modules of this name."""
+def _naming_urls_of(modules: set[str]) -> set[str]:
+    """The test files that name URLs of views in modules of these names."""
+    view = re.compile(rf"\b(?:{'|'.join(modules)})\.[A-Z]")
     lines = (line for path in git("ls-files", "*/urls.py") for line in (BASE_DIR / path).read_text().splitlines())
-    named = {name for line in lines if re.search(rf"\b{module}\.[A-Z]", line) for name in re.findall(r'"(\w+)"', line)}
+    named = {name for line in lines if view.search(line) for name in re.findall(r'"(\w+)"', line)}
     pattern = re.compile(rf"""["':]({"|".join(named)})["']""")
     return {test for test in _tests() if named and pattern.search((BASE_DIR / test).read_text())}
 
