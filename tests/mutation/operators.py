@@ -11,6 +11,8 @@ from functools import cache
 from itertools import pairwise
 from typing import Any, NamedTuple
 
+from tests.sources import modules
+
 
 class Change(NamedTuple):
     """The text from the start of `first` to the end of `last` becomes `text`."""
@@ -27,6 +29,7 @@ Operator = Callable[[ast.AST, Ancestors], Iterator[Change]]
 OPERATORS: dict[str, Operator] = {}  # by what reports call them
 
 _QUERIES = {"filter", "exclude", "get", "Q", "get_object_or_404"}
+_SETS = {"frozenset", "set", "tuple"}
 _LOOKUPS = {"__lte": "__lt", "__lt": "__lte", "__gte": "__gt", "__gt": "__gte"}
 _COMPARISONS = {ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt}
 _ROUNDINGS = {
@@ -38,10 +41,14 @@ _OPPOSITES = {
     "min": "max", "max": "min", "any": "all", "all": "any", "first": "last", "last": "first", "earliest": "latest",
     "latest": "earliest", "filter": "exclude", "exclude": "filter", "startswith": "endswith",
 }  # fmt: skip  # a table
-_METHODS = {"distinct", "select_for_update", "ordered", "order_by", "of", "live", "active", "strip", "casefold"}
+_METHODS = {"distinct", "select_for_update", "order_by", "strip", "casefold"}
+# Does at once what waits for the commit.
+EARLY = "with __import__('unittest.mock').mock.patch('django.db.transaction.on_commit', lambda do, **_: do()): "
 _DECORATORS = re.compile(r"atomic|require|login|permission|cache|csrf|right|throttle|limit")
 # Names around values that are the same only if each part of them is: keys of caches, digests, cursors, confirmations.
-_IDENTITIES = re.compile(r"key|digest|cursor|confirm|sign|fingerprint|version|cache|etag|hash|sha\d|same|seen|group")
+_IDENTITIES = re.compile(
+    r"key|digest|cursor|confirm|sign|fingerprint|version|cache|etag|hash|sha\d|same|seen|group|scope|dumps|join"
+)
 _IS_SQL = re.compile(r"\b(SELECT|UPDATE|INSERT|WHERE|DELETE)\b")
 _SQL = {
     r"<=": "<", r">=": ">", r"(?<![<>=-])<(?![=>])": "<=", r"(?<![<>=-])>(?!=)": ">=", r"\bDESC\b": "ASC",
@@ -104,6 +111,8 @@ def _is_constant(node: ast.AST) -> bool:
 def _keyword_of_a_query(node: ast.AST, _ancestors: Ancestors) -> Iterator[Change]:
     if isinstance(node, ast.Call) and _name(node) in _QUERIES:
         yield from (_becomes(node, _without(node, "keywords", index)) for index in range(len(node.keywords)))
+        if _name(node) in {"exclude", "Q"} or (_name(node) == "filter" and isinstance(node.func, ast.Attribute)):
+            yield from (_becomes(node, _without(node, "args", index)) for index in range(len(node.args)))
 
 
 @_operator("keyword of a call left out")
@@ -125,30 +134,55 @@ def _condition(node: ast.AST, _ancestors: Ancestors) -> Iterator[Change]:
                     yield _becomes(node, _without(node, "generators", number, "ifs", index))
         case ast.GeneratorExp(generators=[generator]) if generator.ifs:
             yield _becomes(node, _without(node, "generators", 0, "ifs", 0))
-        case ast.BinOp(left, ast.BitAnd() | ast.BitOr(), right) if "Q" in {_name(left), _name(right)}:
+        case ast.BinOp(left, op, right) if _joins_conditions(node, op):
             yield from (_becomes(node, left), _becomes(node, right))
 
 
+def _joins_conditions(node: ast.BinOp, op: ast.operator) -> bool:
+    return isinstance(op, ast.BitAnd) or (isinstance(op, ast.BitOr) and "Q" in map(_name, ast.walk(node)))
+
+
 @_operator("member of a set left out")
-def _member(node: ast.AST, _ancestors: Ancestors) -> Iterator[Change]:
-    if isinstance(node, ast.Tuple | ast.Set | ast.List) and len(node.elts) > 1 and all(map(_is_constant, node.elts)):
+def _member(node: ast.AST, ancestors: Ancestors) -> Iterator[Change]:
+    if isinstance(node, ast.Tuple | ast.Set | ast.List) and len(node.elts) > 1 and _is_set(node, ancestors):
         yield from (_becomes(node, _without(node, "elts", index)) for index in range(len(node.elts)))
+
+
+def _is_set(node: ast.Tuple | ast.Set | ast.List, ancestors: Ancestors) -> bool:
+    """Whether it has constants only, or plain members and is what `in` asks or what a constant is."""
+    match next(each for each in reversed(ancestors) if not (isinstance(each, ast.Call) and _name(each) in _SETS)):
+        case ast.Compare(left, [ast.In() | ast.NotIn()]):
+            is_named = left is not node
+        case ast.Assign(targets=[target]) | ast.AnnAssign(target=target):
+            is_named = _name(target).isupper()
+        case _:
+            is_named = False
+    return all(_is_constant(each) or (is_named and _is_plain(each)) for each in node.elts)
+
+
+def _is_plain(node: ast.AST) -> bool:
+    return isinstance(node, ast.Name | ast.Starred) or (isinstance(node, ast.Constant) and isinstance(node.value, str))
 
 
 @_operator("part of a key left out")
 def _part_of_a_key(node: ast.AST, ancestors: Ancestors) -> Iterator[Change]:
     names = {_name(each) for each in ancestors if isinstance(each, ast.Call)}
     names |= {each.arg or "" for each in ancestors if isinstance(each, ast.keyword)}
-    names |= {_name(target) for each in ancestors if isinstance(each, ast.Assign) for target in each.targets}
-    names |= {each.name for each in ancestors if isinstance(each, Function)}
+    targets = {_name(target) for each in ancestors if isinstance(each, ast.Assign) for target in each.targets}
+    targets |= {_name(each.target) for each in ancestors if isinstance(each, ast.AnnAssign)}
+    functions = [each for each in ancestors if isinstance(each, Function)]
+    names |= targets | {each.name for each in functions}
+    if isinstance(node, ast.Tuple | ast.List) and functions and targets:
+        calls = (each for each in ast.walk(functions[-1]) if isinstance(each, ast.Call))
+        names |= {_name(each) for each in calls if not targets.isdisjoint(_read(each))}
     if not any(map(_IDENTITIES.search, map(str.lower, names))):
         return
     match node:
         case ast.JoinedStr(values):
             found = [index for index, value in enumerate(values) if isinstance(value, ast.FormattedValue)]
             yield from (_becomes(node, _without(node, "values", index)) for index in found if len(found) > 1)
-        case ast.Tuple(elts, ctx=ast.Load()) if len(elts) > 1 and not all(map(_is_constant, elts)):
-            yield from (_becomes(node, _without(node, "elts", index)) for index in range(len(elts)))
+        case ast.Tuple(elts, ast.Load()) | ast.List(elts, ast.Load()) if not _is_set(node, ancestors):
+            yield from (_becomes(node, _without(node, "elts", index)) for index in range(len(elts)) if len(elts) > 1)
 
 
 @_operator("boundary moved")
@@ -203,16 +237,28 @@ def _zone(node: ast.AST, _ancestors: Ancestors) -> Iterator[Change]:
 @_operator("call left out")
 def _call(node: ast.AST, _ancestors: Ancestors) -> Iterator[Change]:
     match node:
-        case ast.Call(func=ast.Attribute(value=queries, attr="of")) if _name(queries) == "objects":
-            yield _becomes(node, f"{ast.unparse(queries)}.all()")
-        case ast.Call(func=ast.Attribute(value=value, attr=name)) if name in _METHODS:
-            yield _becomes(node, value)
-        case ast.Expr(value=ast.Call(func=ast.Attribute(attr="on_commit"), args=[function, *_])):
-            yield _becomes(node, f"({ast.unparse(function)})()")
+        case ast.Call(func=ast.Attribute(value=value, attr=name)) if name in _METHODS | _scopes():
+            is_manager = name in _scopes() and isinstance(value, ast.Attribute)
+            yield _becomes(node, f"{ast.unparse(value)}.all()" if is_manager else value)
+        case ast.Expr(value=ast.Call() as call) if _name(call).endswith("on_commit"):
+            yield from (_becomes(node, "pass"), _becomes(node, EARLY + ast.unparse(call)))
         case ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Name(id="_log")))):
             pass  # changes neither data nor answers
         case ast.Expr(value=ast.Call() | ast.Await()):
             yield _becomes(node, "pass")
+
+
+@cache
+def _scopes() -> set[str]:
+    """The methods by which the product's query sets become smaller or fuller ones."""
+    trees = (ast.parse(source) for _path, source in modules() if "QuerySet" in source)
+    classes = (each for tree in trees for each in ast.walk(tree) if isinstance(each, ast.ClassDef))
+    methods = (each for one in classes if one.name.endswith("QuerySet") for each in one.body)
+    return {each.name for each in methods if isinstance(each, ast.FunctionDef) and _returns_query_set(each)}
+
+
+def _returns_query_set(function: ast.FunctionDef) -> bool:
+    return function.returns is not None and re.search(r"Self|QuerySet", ast.unparse(function.returns)) is not None
 
 
 @_operator("assignment left out")
