@@ -3,8 +3,8 @@
 import ast
 import hashlib
 import re
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import accumulate, islice, pairwise
@@ -13,9 +13,11 @@ from config.env import BASE_DIR
 from tests.mutation.operators import Change, Function, changes
 from tests.sources import modules
 
-# Everything with rules: not settings and start-up, what describes the API, nor what only shows.
-_PLACES = re.compile(r"(access|common|delivery|integration|panel|config/(monitoring|server))/")
-_NOT = re.compile(r"/(apps|urls|openapi|plots|__init__)\.py|panel/guide/|/management/")
+# Without rules: settings and start-up, what describes the API, and what only shows.
+_NOT = re.compile(
+    r"/(apps|urls|openapi|plots|__init__)\.py|config/(settings|env|environment|database|processes|npm_files)\.py"
+    r"|config/(formats|openapi)/|panel/guide/|/management/"
+)
 _TEXTS = {"_", "gettext", "ngettext", "gettext_lazy", "pgettext"}
 
 
@@ -53,7 +55,7 @@ class Mutant:
 
 def paths() -> Iterator[str]:
     """The modules that mutants are made of."""
-    return (path for path, _source in modules() if _PLACES.match(path) and not _NOT.search(path))
+    return (path for path, _source in modules() if not _NOT.search(path))
 
 
 def mutants_of(paths: Iterable[str]) -> Iterator[Mutant]:
@@ -72,24 +74,25 @@ def mutants_of(paths: Iterable[str]) -> Iterator[Mutant]:
 
 
 def sample(mutants: Iterable[Mutant], size: int, seed: str) -> list[Mutant]:
-    """As many of each operator as there can be, ordered so that a part of it is spread over the operators too.
+    """As many of each operator as there can be, and of each package in those of an operator.
 
+    Ordered so that a part of it is spread over the operators and packages too.
     A mutant's place follows from its own key, so that the sample stays the same where the code does.
     """
-    groups: defaultdict[str, list[Mutant]] = defaultdict(list)
+    ordered = sorted(mutants, key=lambda each: hashlib.sha256(f"{seed}{each.key}".encode()).digest())
+    ordered = _spread(ordered, lambda each: (each.operator, each.module.partition("/")[0]))
+    return list(islice(filter(Mutant.differs, _spread(ordered, lambda each: each.operator)), size))
+
+
+def _spread(mutants: Iterable[Mutant], group: Callable[[Mutant], Hashable]) -> list[Mutant]:
+    """The first one of each group, then the second one of each, and so on."""
+    counts: Counter[Hashable] = Counter()
+    numbers: dict[str, int] = {}
+    mutants = list(mutants)
     for mutant in mutants:
-        groups[mutant.operator].append(mutant)
-    ordered = [
-        (number, operator, mutant)
-        for operator, group in groups.items()
-        for number, mutant in enumerate(sorted(group, key=lambda each: _rank(each, seed)))
-    ]
-    found = (mutant for _number, _operator, mutant in sorted(ordered, key=lambda each: each[:2]))
-    return list(islice(filter(Mutant.differs, found), size))
-
-
-def _rank(mutant: Mutant, seed: str) -> bytes:
-    return hashlib.sha256(f"{seed}{mutant.key}".encode()).digest()
+        numbers[mutant.key] = counts[group(mutant)]
+        counts[group(mutant)] += 1
+    return sorted(mutants, key=lambda each: numbers[each.key])
 
 
 def _matters(nodes: Sequence[ast.AST]) -> bool:

@@ -1,4 +1,5 @@
 import ast
+from collections import Counter
 
 import pytest
 
@@ -77,6 +78,23 @@ def test_a_mutant_stays_the_same_when_its_function_moves(tmp_path, monkeypatch):
 
     assert len(keys(function)) == 3
     assert keys(function) == keys(f"import that\n\n\n{function}")
+
+
+def test_a_sample_is_spread_over_operators_and_packages(tmp_path, monkeypatch):
+    monkeypatch.setattr("tests.mutation.mutants.BASE_DIR", tmp_path)
+    for package, count in (("many", 9), ("few", 1)):
+        (tmp_path / package).mkdir()
+        (tmp_path / package / "module.py").write_text(
+            "".join(f"def function_{number}(a, b):\n    return a < b and b == {number}\n" for number in range(count))
+        )
+
+    found = sample(mutants_of(["many/module.py", "few/module.py"]), 6, "1")
+
+    assert Counter((mutant.operator, mutant.module) for mutant in found) == {
+        (operator, module): 1
+        for operator in ("boundary moved", "condition left out", "number one more")
+        for module in ("many/module.py", "few/module.py")
+    }
 
 
 def test_texts_annotations_and_log_lines_are_no_mutants(tmp_path, monkeypatch):
