@@ -108,12 +108,12 @@ test-image: .venv/.ready node_modules/.ready
 	@env -u DATABASE_URL -u REDIS_URL DATA_DIR=$(CURDIR)/var/faults $(BIN)/python -m pytest tests/image -n 0 -s $(ARGS)
 
 # Changes the product in one place at a time and lists the changes that no test notices. A sample of 400, about two hours, whose
-# results are kept in tests/mutation/results.csv: a run that was interrupted goes on. ARGS=--again tries those that survived again,
+# results are kept in tests/mutation/results.csv: a run that was interrupted goes on. ARGS=--again tries those that no test noticed again,
 # ARGS=delivery/pricing.py all of one module.
 mutants: .venv/.ready node_modules/.ready
 	@$(BIN)/python -m tests.mutation $(ARGS)
 
-# The same in the lines that differ from main, or from BASE=COMMIT, for nine minutes at most.
+# The same in the lines that differ from where this branch left main, or BASE=COMMIT, for nine minutes at most.
 mutants-changed: .venv/.ready node_modules/.ready
 	@$(BIN)/python -m tests.mutation --changed $(or $(BASE),main) $(ARGS)
 

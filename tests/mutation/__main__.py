@@ -5,7 +5,8 @@ interrupted goes on: a mutant of which the function has not changed is not tried
 these modules, `--changed` those in the lines that differ from a commit.
 
 Each worker has a copy of what git does not ignore, and data of its own; the working tree is not touched. The tests are
-the nearest by the import graph and the names of URLs. A test that fails counts if it passes without the change.
+the nearest by the import graph and the names of URLs, at most sixty files. A test that fails counts if it passes
+without the change. A mutant is unfinished if the seconds ended before a test failed or all had run.
 """
 
 import argparse
@@ -27,30 +28,33 @@ from contextlib import contextmanager, suppress
 from operator import attrgetter
 from pathlib import Path
 from queue import SimpleQueue
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 from config.env import BASE_DIR
-from tests.affected import git, nearest
+from tests.affected import changed, git, left, nearest
 from tests.mutation.mutants import Mutant, mutants_of, paths, sample
 
 _RESULTS = Path(__file__).parent / "results.csv"
 _FOLDER = BASE_DIR / "var" / "mutants"
 _SEED = "1"
 _SIZE = 400
-# For the tests of one mutant, which survives if they take longer. Of CPU, so that a busy machine changes no result.
+# For each of the two parts of a mutant's tests. Of CPU, so that a busy machine changes no result.
 _SECONDS_OF_CPU = 60
 _SECONDS = 300
-_FIRST = 8  # files of tests, which notice the most; the others are loaded only for what they do not notice
+_FIRST = 10  # files of tests, which notice the most; the others are loaded only for what they do not notice
+_MOST = 60  # files; to load more of them would leave less of the seconds to run them
 _MINUTES_OF_A_CHANGE = 9
 _SURVIVED = "survived"
-_QUICK = ["--hypothesis-profile", "unshrunk"]  # to look for the simplest example can take longer than there is
+_UNFINISHED = "unfinished"
+# To look for the simplest example can take longer than there is.
+_QUICK = ["-p", "tests.mutation.order", "--hypothesis-profile", "unshrunk"]
 # They read the source of all modules.
 _OF_ALL = ["tests/test_locks.py", "tests/config/test_local_dates.py"]
 _HOLD_POSTGRES = "import sys; from tests import servers; servers.shared_postgres(); sys.stdin.read()"
 
 
 class Result(NamedTuple):
-    """`noticed_by`: the test that fails, or `_SURVIVED`."""
+    """`noticed_by`: the test that fails, or `_SURVIVED` or `_UNFINISHED`."""
 
     key: str
     operator: str
@@ -58,9 +62,14 @@ class Result(NamedTuple):
     change: str
     noticed_by: str
 
+    @classmethod
+    def of(cls, mutant: Mutant, noticed_by: str) -> Self:
+        place = f"{mutant.module}:{mutant.lines[0]}"
+        return cls(mutant.key, mutant.operator, place, mutant.summary, noticed_by)
+
     @property
-    def survived(self) -> bool:
-        return self.noticed_by == _SURVIVED
+    def outcome(self) -> str:
+        return self.noticed_by if self.noticed_by in {_SURVIVED, _UNFINISHED} else "noticed"
 
 
 class Worker:
@@ -85,7 +94,7 @@ class Worker:
         # Makes the database that the others copy, and compiles the modules.
         if failing := self._failing(_OF_ALL, seconds=_SECONDS):
             self.close()
-            sys.exit(f"Without a change {failing} fails. What is tried with others would mean nothing.")
+            sys.exit(f"Without a change: {failing}. What is tried with others would mean nothing.")
 
     def close(self) -> None:
         assert self._holder.stdin is not None
@@ -95,21 +104,19 @@ class Worker:
 
     def try_(self, mutant: Mutant, *, end: float) -> Result | None:
         """Test one mutant. None if there is no result at `end`, of the monotonic clock."""
-        tests = nearest(mutant.module)
-        noticed_by = ""
-        for part in (tests[:_FIRST], [*tests[_FIRST:], *_OF_ALL]):
-            noticed_by = noticed_by or self._noticing(mutant, part, end=end)
-        if time.monotonic() >= end:
-            return None
-        place = f"{mutant.module}:{mutant.lines[0]}"
-        return Result(mutant.key, mutant.operator, place, mutant.summary, noticed_by or _SURVIVED)
+        tests = [*dict.fromkeys([*_OF_ALL, *nearest(mutant.module)])][:_MOST]
+        outcome = ""
+        for part in (tests[:_FIRST], tests[_FIRST:]):
+            if outcome in {"", _UNFINISHED}:
+                outcome = self._noticing(mutant, part, end=end) or outcome
+        return None if time.monotonic() >= end else Result.of(mutant, outcome or _SURVIVED)
 
     def _noticing(self, mutant: Mutant, tests: list[str], *, end: float) -> str:
-        """The first test that fails with the mutant and passes without it."""
+        """The first test that fails with the mutant and passes without it, as `_failing` says it."""
         while tests and (seconds := min(_SECONDS, end - time.monotonic())) > 0:
             with self._changed(mutant):
                 test = self._failing(tests, seconds=seconds)
-            if not test or self._passes(test):
+            if test in {"", _UNFINISHED} or self._passes(test, end=end):
                 return test
             others = [each for each in tests if each != test.partition("::")[0]]
             tests = others if len(others) < len(tests) else tests[1:]  # a conftest.py is none of them
@@ -125,15 +132,18 @@ class Worker:
         finally:
             place.write_text(original)
 
-    def _passes(self, test: str) -> bool:
+    def _passes(self, test: str, *, end: float) -> bool:
         if test not in self._passing:
-            self._passing[test] = not self._failing([test], seconds=_SECONDS)
-            if not self._passing[test]:
-                print(f"FAILS WITHOUT A CHANGE {test}", flush=True)
+            self._passing[test] = not self._failing([test], seconds=min(_SECONDS, max(0, end - time.monotonic())))
+            if not self._passing[test] and time.monotonic() < end:
+                print(f"DOES NOT PASS WITHOUT A CHANGE {test}", flush=True)
         return self._passing[test]
 
     def _failing(self, tests: list[str], *, seconds: float) -> str:
-        """The first test that fails, or the first file if none of them can be begun; empty if none does in time."""
+        """The first test that fails, or the first file if none of them can be begun.
+
+        Empty if all pass, `_UNFINISHED` if the seconds end before that.
+        """
         command = [".venv/bin/python", "-m", "pytest", "-n", "0", "-x", "-q", "-rfE", *_QUICK, *tests]
         process = subprocess.Popen(
             command,
@@ -148,12 +158,14 @@ class Worker:
         try:
             output = process.communicate(timeout=seconds)[0].decode(errors="replace")
         except subprocess.TimeoutExpired:
-            return ""
+            return _UNFINISHED
         finally:
             with suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
             process.wait()
-        if process.returncode in {0, -signal.SIGXCPU, -signal.SIGKILL}:
+        if process.returncode in {-signal.SIGXCPU, -signal.SIGKILL}:
+            return _UNFINISHED
+        if process.returncode == 0:
             return ""
         found = re.search(r"^(?:FAILED|ERROR) (tests/\S+?\.py(?:::.+?)?)(?: - |$)", output, re.MULTILINE)
         return (
@@ -177,14 +189,17 @@ class Results:
         return [self._by_key[each.key] for each in mutants if each.key in self._by_key]
 
     def missing(self, mutants: list[Mutant], *, again: bool) -> list[Mutant]:
-        """Those without a result; with `again` first those that survived."""
-        known = {key for key, result in self._by_key.items() if not (again and result.survived)}
+        """Those without a result; with `again` first those that no test noticed."""
+        known = {key for key, result in self._by_key.items() if not again or result.outcome == "noticed"}
         return sorted(
             (each for each in mutants if each.key not in known), key=lambda each: each.key not in self._by_key
         )
 
     def add(self, result: Result) -> None:
         self._by_key[result.key] = result
+        self._write()
+
+    def _write(self) -> None:
         if self._file:
             new = self._file.with_suffix(".new")
             with new.open("w", newline="") as lines:
@@ -194,9 +209,10 @@ class Results:
             new.replace(self._file)
 
     def keep_only(self, mutants: list[Mutant]) -> None:
-        """Forget the mutants whose functions are gone."""
-        wanted = {each.key for each in mutants}
-        self._by_key = {key: result for key, result in self._by_key.items() if key in wanted}
+        """Forget the others, and say where these are now."""
+        known = ((each, self._by_key[each.key]) for each in mutants if each.key in self._by_key)
+        self._by_key = {each.key: Result.of(each, result.noticed_by) for each, result in known}
+        self._write()
 
 
 def _try_all(mutants: list[Mutant], results: Results, *, workers: int, seconds: float) -> None:
@@ -220,8 +236,8 @@ def _try_all(mutants: list[Mutant], results: Results, *, workers: int, seconds: 
         with writing:
             done += 1
             results.add(result)
-            outcome = "SURVIVED" if result.survived else "noticed"
-            print(f"{done}/{len(mutants)} {outcome:8} {result.place} {result.operator}: {result.change}", flush=True)
+            line = f"{result.outcome:10} {result.place} {result.operator}: {result.change}"
+            print(f"{done}/{len(mutants)} {line}", flush=True)
 
     crew: list[Worker] = []
     try:
@@ -237,47 +253,40 @@ def _try_all(mutants: list[Mutant], results: Results, *, workers: int, seconds: 
 
 def _report(results: list[Result], count: int) -> None:
     for result in results:
-        if result.survived:
-            print(f"{result.place}: {result.operator}: {result.change}")
-    tried = Counter(result.operator for result in results)
-    survived = Counter(result.operator for result in results if result.survived)
-    print(f"\n{'operator':34} {'mutants':>8} {'survived':>9} {'noticed':>8}")
-    for operator in sorted(tried):
-        noticed = tried[operator] - survived[operator]
-        print(f"{operator:34} {tried[operator]:8} {survived[operator]:9} {noticed / tried[operator]:8.0%}")
-    noticed = len(results) - survived.total()
-    print(f"\nmutants: {len(results)} of {count} tried, {noticed} noticed, {survived.total()} survived")
+        if result.outcome != "noticed":
+            print(f"{result.place}: {result.outcome}: {result.operator}: {result.change}")
+    print(f"\n{'operator':34} {'mutants':>8} {'survived':>9} {'unfinished':>11} {'noticed':>8}")
+    for operator in sorted({result.operator for result in results}):
+        found = Counter(result.outcome for result in results if result.operator == operator)
+        noticed = found["noticed"] / found.total()
+        print(f"{operator:34} {found.total():8} {found[_SURVIVED]:9} {found[_UNFINISHED]:11} {noticed:8.0%}")
+    found = Counter(result.outcome for result in results)
+    outcomes = f"{found['noticed']} noticed, {found[_SURVIVED]} survived, {found[_UNFINISHED]} unfinished"
+    print(f"\nmutants: {len(results)} of {count} tried, {outcomes}")
 
 
-def _changed_lines(base: str) -> Iterator[tuple[str, set[int]]]:
-    """The modules that differ from the commit, with their lines that do."""
-    diff = "\n".join(git("diff", "--unified=0", "--no-color", base, "--", *paths()))
-    for file in diff.split("\ndiff --git "):
-        if name := re.search(r"^\+\+\+ b/(.+)$", file, re.MULTILINE):
-            spans = re.findall(r"^@@ \S+ \+(\d+)(?:,(\d+))? @@", file, re.MULTILINE)
-            yield name[1], {int(start) + each for start, count in spans for each in range(int(count or 1))}
-
-
-def _wanted(options: argparse.Namespace) -> Iterator[Mutant]:
-    if options.changed:
-        for path, lines in _changed_lines(options.changed):
-            yield from (each for each in mutants_of([path]) if not lines.isdisjoint(each.lines))
-    else:
-        yield from mutants_of(options.modules or paths())
+def _changed(base: str) -> Iterator[Mutant]:
+    """Those in the lines that differ from the commit where this branch left `base`."""
+    for path in sorted(changed(base) & {*paths()}):
+        diff = "\n".join(git("diff", "--unified=0", "--no-color", left(base), "--", path))
+        spans = re.findall(r"^@@ \S+ \+(\d+)(?:,(\d+))? @@", diff, re.MULTILINE)
+        lines = {int(start) + each for start, count in spans for each in range(int(count or 1))}
+        # Of a module that git does not track there is no diff.
+        yield from (each for each in mutants_of([path]) if not diff or not lines.isdisjoint(each.lines))
 
 
 def main() -> None:
     """Read the arguments, try the mutants and print the report."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("modules", nargs="*", help="try all mutants of these instead of the sample")
-    parser.add_argument("--changed", metavar="COMMIT", help="try those in lines that differ from the commit")
-    parser.add_argument("--again", action="store_true", help="try first those of the sample again that survived")
+    parser.add_argument("--changed", metavar="COMMIT", help="try those in lines that differ from where this left it")
+    parser.add_argument("--again", action="store_true", help="try first those of the sample again that no test noticed")
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--minutes", type=float, help="end then; with --changed after nine")
     options = parser.parse_args()
 
     is_sample = not options.modules and not options.changed
-    found = list(_wanted(options))
+    found = list(_changed(options.changed) if options.changed else mutants_of(options.modules or paths()))
     mutants = sample(found, _SIZE if is_sample else len(found), _SEED)
     results = Results(_RESULTS if is_sample else None)
     if is_sample:
