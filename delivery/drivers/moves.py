@@ -8,6 +8,7 @@ from django.db import transaction
 
 from common.observability import log_context
 from delivery.actions import deliveries, goods, proofs
+from delivery.actions.moves import MOVES
 from delivery.actions.proofs import NO_PROOF, Proof
 from delivery.errors import DeliveryError, NotYourRoute
 from delivery.lifecycle import Trigger
@@ -62,7 +63,7 @@ def perform(*, driver: Driver, sent: SentMove, at: datetime) -> DriverMove:
         report=sent.id,
         delivery=delivery,
         trigger=sent.trigger.value,
-        point=sent.point,
+        point=sent.point if MOVES[sent.trigger].is_at_stop(delivery) else "",  # as in the history
         made_at=_made_at(latest, sent, at),
         received_at=at,
     )
