@@ -109,7 +109,7 @@ class TestPage:
 
         assert (summary.count("badge"), "Cancelled" in summary) == (1, True)
 
-    def test_has_the_drivers_phone_while_the_route_lasts_for_those_who_may_look_at_drivers(self, client):
+    def test_has_the_drivers_phone_while_the_route_lasts_for_those_who_may_look_at_drivers(self, client, db):
         delivery = DeliveryFactory.create(collected=True, stops=1)
         views = ("view_delivery", "view_driver")
         people = [person("rita", *views[:1]), person("vera", *views)]

@@ -375,7 +375,7 @@ class TestCards:
         assert (sandbox["routes"], sandbox["cards"]) == ([], {})
 
     @pytest.mark.parametrize(("language", "word"), [("en", "Assign driver"), ("pt-br", "Designar entregador")])
-    def test_are_pushed_in_the_language_of_the_board(self, language, word):
+    def test_are_pushed_in_the_language_of_the_board(self, db, language, word):
         delivery = DeliveryFactory.create()
 
         sent = board.Content("live", language)([f"delivery:{delivery.pk}"], f"c {language}")
