@@ -38,17 +38,16 @@ _RESULTS = Path(__file__).parent / "results.csv"
 _FOLDER = BASE_DIR / "var" / "mutants"
 _SEED = "1"
 _SIZE = 400
-# For each of the two parts of a mutant's tests. Of CPU, so that a busy machine changes no result.
+# For each part of a mutant's tests. Of CPU, so that a busy machine changes no result.
 _SECONDS_OF_CPU = 60
 _SECONDS = 300
-_FIRST = 10  # files of tests, which notice the most; the others are loaded only for what they do not notice
+_FIRST = 8  # files of tests, which notice the most; the others are loaded only for what they do not notice
 _MOST = 60  # files; to load more of them would leave less of the seconds to run them
 _MINUTES_OF_A_CHANGE = 9
 _SURVIVED = "survived"
 _UNFINISHED = "unfinished"
-# To look for the simplest example can take longer than there is.
-_QUICK = ["-p", "tests.mutation.order", "--hypothesis-profile", "unshrunk"]
-# They read the source of all modules.
+_QUICK = ["--hypothesis-profile", "unshrunk"]  # to look for the simplest example can take longer than there is
+# They read the source of all modules. By themselves, since pytest-django runs what needs no database after the others.
 _OF_ALL = ["tests/test_locks.py", "tests/config/test_local_dates.py"]
 _HOLD_POSTGRES = "import sys; from tests import servers; servers.shared_postgres(); sys.stdin.read()"
 
@@ -104,9 +103,9 @@ class Worker:
 
     def try_(self, mutant: Mutant, *, end: float) -> Result | None:
         """Test one mutant. None if there is no result at `end`, of the monotonic clock."""
-        tests = [*dict.fromkeys([*_OF_ALL, *nearest(mutant.module)])][:_MOST]
+        tests = nearest(mutant.module)
         outcome = ""
-        for part in (tests[:_FIRST], tests[_FIRST:]):
+        for part in (_OF_ALL, tests[:_FIRST], tests[_FIRST:_MOST]):
             if outcome in {"", _UNFINISHED}:
                 outcome = self._noticing(mutant, part, end=end) or outcome
         return None if time.monotonic() >= end else Result.of(mutant, outcome or _SURVIVED)
