@@ -162,8 +162,8 @@ class Life(RuleBasedStateMachine):
         return result
 
     @initialize(target=subjects, data=st.data(), times=st.integers(0, 8))
-    def begin(self, data: Any, times: int) -> str:
-        subject: str = self.request("", data)
+    def begin(self, data: Any, times: int) -> Any:
+        subject = self.request("", data)
         self.go_on(subject, data, times)
         return subject
 
