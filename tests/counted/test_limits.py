@@ -218,6 +218,7 @@ def test_driver_whose_way_a_quote_counts(at_place, of_delivery, shop, other, in_
 
     def metres():
         quoted = Tariff.in_force(vehicle_type=VehicleType.MOTORCYCLE, token=shop, pickup=PICKUP, start=PICKUP)
+        assert quoted is not None
         return quoted.driver_m
 
     def holding(route):
