@@ -108,7 +108,7 @@ test-image: .venv/.ready node_modules/.ready
 	@env -u DATABASE_URL -u REDIS_URL DATA_DIR=$(CURDIR)/var/faults $(BIN)/python -m pytest tests/image -n 0 -s $(ARGS)
 
 # Changes the product in one place at a time and lists the changes that no test notices. A sample of 400, about two hours, whose
-# results are kept in tests/mutation/results.csv: a run that was interrupted goes on. ARGS=--again tries those that no test noticed again,
+# results are kept in tests/mutation/results.csv: a run that was interrupted goes on. ARGS=--again tries again those that no test noticed,
 # ARGS=delivery/pricing.py all of one module.
 mutants: .venv/.ready node_modules/.ready
 	@$(BIN)/python -m tests.mutation $(ARGS)

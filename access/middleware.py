@@ -77,7 +77,7 @@ def _missing_step(request: HttpRequest, is_page: bool) -> str:
 def is_held(request: HttpRequest) -> bool:
     """Whether the pages of the panel and of the admin lead this session to another page first.
 
-    They do not where one of them answers: the middleware has let the request pass.
+    On those pages never: the middleware would have led there already.
     """
     return not request.path.startswith(_PAGES) and bool(_missing_step(request, is_page=True))
 

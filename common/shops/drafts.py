@@ -176,6 +176,7 @@ class Drafts(Generic[Connection, Draft]):
             self.open_(draft)
             if is_of_retention:
                 draft.automatic = False  # an old order: people decide
+                draft.edited_by, draft.edited_at = "", None  # what they had changed is emptied
             self.fill(draft, connection, order, at)
             self.look_again(draft, at)
             outcome = Outcome(Result.DRAFT, draft=draft)

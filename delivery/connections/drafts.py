@@ -130,13 +130,13 @@ def edit(*, draft: Draft, seen: int, dropoff: dict[str, Any], by: str, at: datet
         locked = DRAFTS.lock(draft)
         if not locked.is_open:
             raise DraftEnded
-        if locked.revision != seen:
-            raise DraftChanged
         before = locked.payload["dropoffs"][0]
         if not payloads.is_same_address(before, dropoff) and payloads.point_of(before) == payloads.point_of(dropoff):
             dropoff = payloads.at_place(dropoff, None)
-        if (dropoff := without_blanks(dropoff)) == before:
+        if (dropoff := without_blanks(dropoff)) == before:  # also of a form that is sent twice
             return locked
+        if locked.revision != seen:
+            raise DraftChanged
         locked.payload = {**locked.payload, "dropoffs": [dropoff]}
         locked.contact_phone = _numbers(locked)
         locked.automatic = False
@@ -287,7 +287,9 @@ def _look(draft: Draft, at: datetime) -> _Found:
 def _again_at(draft: Draft, error: DeliveryError, at: datetime) -> datetime | None:
     """When a draft is looked at again after a refusal that may pass by itself; None if it may not."""
     may_pass = isinstance(error, Closed | GeocoderUnavailable | ExternalIdInUse | AccountSuspended) or error.retryable
-    return at + PAUSE if may_pass and at < draft.created_at + _TRIED_FOR else None
+    told = (draft.created_at, draft.edited_at, draft.shop_changed_at)
+    since = max((moment for moment in told if moment and moment <= at), default=draft.created_at)
+    return at + PAUSE if may_pass and at < since + _TRIED_FOR else None
 
 
 def forget_old(*, at: datetime) -> int:

@@ -22,7 +22,7 @@ class TestPermissions:
 
         with translation.override("pt-br"):
             assert permission_name(view) == "Entrega: ver"
-            assert permission_name(dispatch) == "Pode movimentar entregas"
+            assert permission_name(dispatch) == "Pode executar ações em entregas"
 
     def test_to_choose_from_are_those_of_the_roles_and_of_people(self, db):
         chosen = set(with_screens().values_list("content_type__app_label", "codename"))

@@ -54,8 +54,8 @@ from tests.delivery.geo.routing_server import osrm_answer, valhalla_answer
 from tests.factories import BY, DeliveryFactory, IntegratorFactory
 
 DEADLINE = 0.3
-# What a loaded machine needs beside the deadline; far below the deadline of the product.
-SLACK = 1.2
+# What a loaded machine needs beside the deadline.
+SLACK = 3
 START, END = Point(-23.5614, -46.6559), Point(-23.5520, -46.6500)
 
 

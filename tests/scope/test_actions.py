@@ -161,6 +161,7 @@ NOT_CALLED = {
     "integration.carriers.actions.open_": "makes a carrier",
     "integration.invoices.actions.doubts_of_order": _PURE,
     "integration.invoices.actions.meaning_by_cut_reference": _INNER,
+    "integration.invoices.actions.meaning_without_sign": _INNER,
     "integration.invoices.actions.order_of_cut_reference": _PURE,
     "integration.invoices.actions.unlink_alike": _INNER,
     "integration.accounts.keys.environment_of": _PURE,

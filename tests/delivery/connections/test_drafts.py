@@ -239,6 +239,26 @@ class TestADraft:
 
         assert read(draft).price == PRICE
 
+    def test_that_is_saved_twice_as_it_was_shown_is_changed_once(self):
+        draft = received()
+        noted = {**draft.payload["dropoffs"][0], "instructions": "No jardim"}
+
+        for _time in range(2):
+            drafts.edit(draft=draft, seen=draft.revision, dropoff=noted, by=BY, at=NOW())
+
+        assert read(draft).revision == draft.revision + 1
+
+    @pytest.mark.parametrize("changed", [False, True])
+    def test_is_looked_at_again_for_three_days_after_its_last_change(self, streets, settings, changed):
+        settings.GEOCODER_URL = "http://127.0.0.1:9/"
+        draft = received(checked=False)
+        old = NOW() - timedelta(days=3, minutes=1)
+        Draft.objects.update(created_at=old, shop_changed_at=NOW() - timedelta(minutes=1) if changed else old)
+
+        drafts.check_due()
+
+        assert (read(draft).due_at is not None) == changed
+
     def test_follows_the_settings_of_its_connection(self):
         ended = received(number=6)
         drafts.drop(draft=ended, by=BY, at=NOW())
@@ -533,13 +553,14 @@ class TestForgetting:
     def test_leaves_what_the_shop_changes_later_to_people(self, settings):
         draft = received(shop(automatic=True), checked=False, **WITHOUT_NUMBER)
         old = NOW() - timedelta(days=settings.FORGET_DELIVERY_DAYS, minutes=1)
-        Draft.objects.update(created_at=old, shop_changed_at=old)
+        Draft.objects.update(created_at=old, shop_changed_at=old, edited_by=BY, edited_at=old)
         forget()
 
         answer = post(draft.connection, told(draft, NOW()))
         drafts.check_due()
 
         opened = read(draft)
+        assert (opened.edited_by, opened.edited_at) == ("", None)
         assert answer.json()["result"] == "draft"
         assert (opened.status, opened.dropped_by, opened.forgotten_at, opened.price) == ("open", "", None, PRICE)
         assert (opened.receiver, opened.contact_phone) == ("Maria Souza", "(11) 97777-0001")
