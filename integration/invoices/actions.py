@@ -42,6 +42,7 @@ from integration.models.order import (
     leaves_out_sign,
     meant_by,
     only_meant,
+    references_to,
 )
 
 _DAY = timedelta(hours=24)
@@ -553,12 +554,17 @@ def match_corrected(order: Order, *, by: str, at: datetime) -> None:
     keys and numbers of the invoices that it names now, or that are linked. Needs the seller's lock.
     """
     own = Invoice.objects.of(order.seller_id, order.environment).filter(is_void=False)
-    references = InvoiceReference.objects.filter(seller=order.seller_id, value__in=spellings(beginning(order.code)))
+    of_seller = InvoiceReference.objects.filter(seller=order.seller_id)
+    doubtful = [of_seller.filter(value__in=spellings(beginning(order.code)))]
+    if NUMBER_SIGN in order.code:
+        meant = references_to(Value(order.code))
+        doubtful.append(of_seller.alias(compact=compact_code("value")).filter(compact__in=meant))
     concerned = {
         *own.filter(access_key=order.invoice_key).values_list("pk", flat=True),
         *order.invoice_links.values_list("invoice", flat=True),
-        *references.order_by("-invoice").values_list("invoice", flat=True)[:_MOST_BEGINNING],
     }
+    for references in doubtful:
+        concerned.update(references.order_by("-invoice").values_list("invoice", flat=True)[:_MOST_BEGINNING])
     for invoice in own.filter(pk__in=concerned).defer("raw").prefetch_related("references"):
         _match_again(invoice, order, by=by, at=at)
     with connection.cursor() as cursor:
@@ -596,7 +602,9 @@ def _match_again(invoice: Invoice, corrected: Order, *, by: str, at: datetime) -
         is_cut = each.reason == LinkReason.CUT_REFERENCE
         if each.order_id == corrected.pk:
             named_by_key = each.reason == LinkReason.ACCESS_KEY and corrected.invoice_key != invoice.access_key
-            if named_by_key or (is_cut and corrected.pk not in meant):
+            # What leaves its number sign out means it only as long as something agrees.
+            is_doubtful = is_cut or (each.reason == LinkReason.REFERENCE and NUMBER_SIGN in corrected.code)
+            if named_by_key or (is_doubtful and corrected.pk not in meant):
                 former.append(each.pk)
         elif is_cut and corrected.pk in meant and each.order_id not in meant and begins_alike(each.order):
             others.append(each.pk)

@@ -317,6 +317,21 @@ class TestInvoices:
 
         assert seen == [[], [codes[0]], [], [codes[1]]]
 
+    def test_of_a_reference_without_the_number_sign_are_those_that_agree_now(self, api, seller):
+        create_order(seller, orderId="#1001", receiver={**RECEIVER, "document": None})
+        send_invoice(seller, nfe_xml(key=access_key(3), items=("1001",), recipient="11144477735").encode())
+        agreeing = {"receiver": {**RECEIVER, "document": "111.444.777-35"}}
+
+        def linked():
+            return [*Order.objects.filter(invoices__access_key=access_key(3)).values_list("code", flat=True)]
+
+        seen = [linked()]
+        for changes in (agreeing, {"invoice": {"key": access_key(2)}}, {"invoice": None}, {"receiver": RECEIVER}):
+            patch(api, changes, "#1001")
+            seen.append(linked())
+
+        assert seen == [[], ["#1001"], [], ["#1001"], []]
+
 
 class TestCarrier:
     @pytest.fixture
