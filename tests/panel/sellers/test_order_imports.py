@@ -1,11 +1,13 @@
 """A seller's orders from an uploaded table."""
 
 import re
+from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
 from html import unescape
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db import connections
 
 from integration.freight.models import FreightRate
 from integration.models import Order, Simulation
@@ -312,3 +314,23 @@ class TestConfirmation:
         member.post(f"{page}advance/")
 
         assert not Order.objects.exists()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_two_confirmations_at_once_create_each_order_once(member, seller, upload, advance):
+    page = upload(row(), row(Order_number="P-2"))
+    advance(page)
+
+    def press(step):
+        try:
+            return member.post(f"{page}{step}/").status_code
+        finally:
+            connections.close_all()
+
+    with ThreadPoolExecutor(4) as pool:
+        answers = list(pool.map(press, ["confirm"] * 4))
+        answers += pool.map(press, ["advance"] * 4)
+    advance(page)
+
+    assert set(answers) == {302}
+    assert sorted(Order.objects.values_list("code", flat=True)) == ["P-1", "P-2"]
