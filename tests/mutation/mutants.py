@@ -4,7 +4,7 @@ import ast
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import accumulate, islice, pairwise
@@ -74,25 +74,18 @@ def mutants_of(paths: Iterable[str]) -> Iterator[Mutant]:
 
 
 def sample(mutants: Iterable[Mutant], size: int, seed: str) -> list[Mutant]:
-    """As many of each operator as there can be, and of each package in those of an operator.
+    """As many of each operator as there can be, ordered so that a part of it is spread over the operators too.
 
-    Ordered so that a part of it is spread over the operators and packages too.
     A mutant's place follows from its own key, so that the sample stays the same where the code does.
     """
     ordered = sorted(mutants, key=lambda each: hashlib.sha256(f"{seed}{each.key}".encode()).digest())
-    ordered = _spread(ordered, lambda each: (each.operator, each.module.partition("/")[0]))
-    return list(islice(filter(Mutant.differs, _spread(ordered, lambda each: each.operator)), size))
-
-
-def _spread(mutants: Iterable[Mutant], group: Callable[[Mutant], Hashable]) -> list[Mutant]:
-    """The first one of each group, then the second one of each, and so on."""
-    counts: Counter[Hashable] = Counter()
+    counts: Counter[str] = Counter()
     numbers: dict[str, int] = {}
-    mutants = list(mutants)
-    for mutant in mutants:
-        numbers[mutant.key] = counts[group(mutant)]
-        counts[group(mutant)] += 1
-    return sorted(mutants, key=lambda each: numbers[each.key])
+    for mutant in ordered:
+        numbers[mutant.key] = counts[mutant.operator]
+        counts[mutant.operator] += 1
+    found = sorted(ordered, key=lambda each: numbers[each.key])
+    return list(islice(filter(Mutant.differs, found), size))
 
 
 def _matters(nodes: Sequence[ast.AST]) -> bool:
