@@ -222,7 +222,7 @@ def _save(name: str, jpeg: bytes) -> None:
     try:
         files().save(name, ContentFile(jpeg))
     except Exception as error:  # of a folder mostly no space, and it leaves nothing behind; of a bucket anything
-        # Each phone tries again until its photo is kept. Of what is no disk's, the place in the code too.
+        # Each phone tries again until its photo is kept. What is not an OSError may be a fault of code: with traceback.
         _log.error("A photo cannot be kept: %s", error, exc_info=not isinstance(error, OSError))
         raise PhotosBusy("The service cannot keep photos at the moment. Send it again later.") from error
 
