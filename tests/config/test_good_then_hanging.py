@@ -109,8 +109,9 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
         if self.command == "HEAD":
             return
-        self.close_connection = sent is not None
-        step = 1 if pause else len(body)
+        # An empty body is whole at once: to close after it would race with the next request of the kept connection.
+        self.close_connection = sent is not None and sent < len(body)
+        step = 1 if pause else max(len(body), 1)
         for start in range(0, len(body[:sent]), step):
             self.wfile.write(body[:sent][start : start + step])
             if self.server.ended.wait(pause):
