@@ -278,7 +278,7 @@ class OrderForm:
                 data,
                 prefix=f"item{number}",
                 initial=items[number - 1] if number <= len(items) else None,
-                empty_permitted=order is not None or number > 1,
+                empty_permitted=order is not None,
                 use_required_attribute=order is None and number == 1,
             )
             for number in range(1, most_items + 1)

@@ -213,8 +213,9 @@ class TestOrdersOfTheShop:
 
         assert Draft.objects.values_list("made__code", "external_id").get() == ("7-B", "7-B")
 
-    def test_of_more_items_than_a_form_shows_keep_them(self, member, seller, connection):
-        items = [{"name": f"Caneca {number}", "quantity": 1, "price": 5} for number in range(12)]
+    @pytest.mark.parametrize("count", [2, 12])  # as many as a form shows, and more
+    def test_of_several_items_keep_them(self, member, seller, connection, count):
+        items = [{"name": f"Caneca {number}", "quantity": 1, "price": 5} for number in range(count)]
         draft = received(connection, line_items=items, **WITHOUT_NUMBER)
         address = url("seller_draft", seller, draft.pk)
         sent = filled(member.get(address), **{"to-number": "500"})
@@ -222,7 +223,7 @@ class TestOrdersOfTheShop:
         agreed = member.post(address, sent).context["priced"].agreed
         member.post(address, {**sent, "step": "save", "agreed": agreed})
 
-        assert len(Order.objects.get().items) == 12
+        assert len(Order.objects.get().items) == count
 
     def test_are_made_together_at_the_freight_that_was_shown(self, member, seller, connection):
         connection.seller.write_suspension(reason="unpaid", by="x", at=connection.created_at)
