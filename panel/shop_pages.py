@@ -3,8 +3,8 @@
 Whose pages they are, say further bases: an account's or a seller's view, and what is declared here.
 """
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from django import forms
@@ -39,6 +39,51 @@ def chosen(request: HttpRequest) -> dict[UUID, int]:
     """The orders that were chosen on a list, each with the revision that was shown."""
     texts = (text.partition(":") for text in request.POST.getlist("order")[:PER_PAGE])
     return {key: seen(revision) for name, _colon, revision in texts if (key := parse_id(name))}
+
+
+# Of a correction that is refused because the shop, or somebody else, has changed the order since it was shown.
+CHANGED = gettext_lazy(
+    "This order has changed meanwhile, and nothing was saved. What you typed is still there, and below the fields "
+    "stands what has changed. Save it again when it is right."
+)
+
+
+class Renewed(NamedTuple):
+    """Of a form of an order that has changed since it was shown: data for it, and notes at fields, by their names."""
+
+    data: dict[str, Any]
+    notes: dict[str, str]
+
+    def note(self, form: forms.Form) -> None:
+        """Write the notes at the fields of a form with the data."""
+        for bound in form:
+            bound.help_text = self.notes.get(bound.html_name, bound.help_text)
+
+
+def keep_shown(form: forms.Form) -> None:
+    """Have the form send what it was shown with, so that what a person typed is told from that."""
+    for field in form.fields.values():
+        field.show_hidden_initial = True
+
+
+def renewed(typed: Iterable[forms.Form], now: Iterable[forms.Form]) -> Renewed:
+    """What a person `typed` stays. The other fields are as in the forms of the order as it is `now`."""
+    found = Renewed({}, {})
+    for form, form_of_now in zip(typed, now, strict=True):
+        for name, field in form.fields.items():
+            bound, here = form[name], form_of_now[name].value()
+            is_typed, before = name in form.changed_data, bound.value()
+            found.data[bound.html_initial_name] = here
+            found.data[bound.html_name] = before if is_typed else here
+            if field.has_changed(here, before):
+                text = _("In the order now: %(value)s") if is_typed else _("Changed meanwhile. Before: %(value)s")
+                found.notes[bound.html_name] = text % {"value": _shown(field, here if is_typed else before)}
+    return found
+
+
+def _shown(field: forms.Field, value: Any) -> str:
+    """A value as people read it."""
+    return str(dict(getattr(field, "choices", ())).get(value, value) or "–")  # noqa: RUF001  # as in the lists
 
 
 class ShopForm(forms.Form):

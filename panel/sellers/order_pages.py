@@ -1,9 +1,10 @@
 """What the pages with the form of an order share: of a new one, of one that is corrected, and of a shop's."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from django.contrib import messages
-from django.http import HttpResponse, QueryDict
+from django.http import HttpResponse
 from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 
@@ -19,7 +20,7 @@ class FormView(SellerView):
 
     order: Order | None = None
 
-    def form(self, data: QueryDict | None = None) -> OrderForm:
+    def form(self, data: Mapping[str, Any] | None = None) -> OrderForm:
         companies = list(self.seller.companies.order_by("pk"))
         return OrderForm(data, companies=companies, environment=self.environment, order=self.order)
 

@@ -1,5 +1,6 @@
 """The orders of connected shops: what is missing of each, its price, and the request of its delivery."""
 
+from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
 
@@ -19,7 +20,7 @@ from delivery.refusals import refusal
 from panel.base import RequestingView
 from panel.filters import DraftFilter, listed
 from panel.integrators.shop_forms import ShopOrderForm, initial_of
-from panel.shop_pages import chosen, seen
+from panel.shop_pages import CHANGED, chosen, keep_shown, renewed, seen
 
 
 class DraftView(RequestingView):
@@ -78,11 +79,12 @@ class DraftPage(DraftView):
 
     def get(self, request: HttpRequest, shop_order: UUID) -> HttpResponse:
         found = self.found(shop_order)
-        return self.show(found, ShopOrderForm(prefix="b", initial=initial_of(found.dropoff)), seen=found.revision)
+        return self.show(found, self.form(found), seen=found.revision)
 
     def post(self, request: HttpRequest, shop_order: UUID) -> HttpResponse:
         self.account.check_active()
-        found, form = self.found(shop_order), ShopOrderForm(request.POST, prefix="b")
+        found = self.found(shop_order)
+        form = self.form(found, request.POST)
         # That of which the form was filled. What the shop has changed since is not in it.
         revision = seen(request.POST.get("seen", ""))
         if not found.payload or not form.is_valid():
@@ -90,12 +92,26 @@ class DraftPage(DraftView):
         dropoff = form.dropoff(found.dropoff)
         try:
             drafts.edit(draft=found, seen=revision, dropoff=dropoff, by=self.actor, at=clock.now())
-        except (DraftEnded, DraftChanged) as error:
+        except DraftEnded as error:
             messages.error(request, refusal(error))
             return self.back(found)
+        except DraftChanged:
+            return self.show_changed(self.found(shop_order), form)
         drafts.check(self.found(shop_order))  # its price is shown at once
         messages.success(request, _("The order is saved."))
         return self.back(found)
+
+    def form(self, draft: Draft, data: Mapping[str, Any] | None = None) -> ShopOrderForm:
+        form = ShopOrderForm(data, prefix="b", initial=initial_of(draft.dropoff))
+        keep_shown(form)
+        return form
+
+    def show_changed(self, draft: Draft, typed: ShopOrderForm) -> HttpResponse:
+        found = renewed([typed], [self.form(draft)])
+        form = self.form(draft, found.data)
+        found.note(form)
+        messages.warning(self.request, CHANGED)
+        return self.show(draft, form, seen=draft.revision, status=422)
 
     def show(self, draft: Draft, form: ShopOrderForm, *, seen: int, status: int = 200) -> HttpResponse:
         return self.page(

@@ -1,12 +1,12 @@
 """The orders of a seller's connected shops: what is missing of each, and the order that is made of it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse, QueryDict
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
@@ -24,7 +24,7 @@ from panel.filters import DraftFilter, listed
 from panel.sellers import order_forms
 from panel.sellers.order_forms import OrderForm
 from panel.sellers.order_pages import NewView
-from panel.shop_pages import chosen, seen
+from panel.shop_pages import CHANGED, chosen, keep_shown, renewed, seen
 
 
 class DraftView(SellerView):
@@ -98,10 +98,13 @@ def _as_shown(price: Decimal | None) -> Callable[[Freight], None]:
 class _FormView(DraftView, NewView):
     draft: Draft
 
-    def form(self, data: QueryDict | None = None) -> OrderForm:
+    def form(self, data: Mapping[str, Any] | None = None) -> OrderForm:
         companies = list(self.seller.companies.order_by("pk"))
         start = payloads.new_order(self.draft.payload)
-        return OrderForm(data, companies=companies, environment=self.environment, start=start)
+        form = OrderForm(data, companies=companies, environment=self.environment, start=start)
+        for part in form.parts:
+            keep_shown(part)
+        return form
 
     def show(self, form: OrderForm | None, *, status: int = 200, **context: Any) -> HttpResponse:
         return self.page(
@@ -133,9 +136,8 @@ class DraftPage(_FormView):
             return self.back(found)
         # That of which the form was filled. What the shop has changed since is not in it.
         form, revision = self.form(request.POST), seen(request.POST.get("seen", ""))
-        if not form.is_valid():
-            return self.show(form, seen=revision, status=422, **self.freight(form))
-        if holder := self.refuse_taken(form):
+        holder = self.refuse_taken(form) if form.is_valid() else None
+        if form.has_errors():
             return self.show(form, seen=revision, status=422, **self.freight(form), holder=holder)
         if request.POST.get("step") != "save":
             return self.show(form, seen=revision, **self.freight(form))
@@ -148,13 +150,24 @@ class DraftPage(_FormView):
                 by=actor(request),
                 at=clock.now(),
             )
-        except (DraftEnded, DraftChanged) as error:
+        except DraftEnded as error:
             messages.error(request, order_forms.refusal(error))
             return self.back(found)
+        except DraftChanged:
+            self.draft = self.found(shop_order)
+            return self.show_changed(form)
         except IntegrationError as error:
             messages.warning(request, order_forms.refusal(error))
             return self.show(form, seen=revision, status=422, **self.freight(form))
         return self.see(made, is_earlier=is_earlier)
+
+    def show_changed(self, typed: OrderForm) -> HttpResponse:
+        found = renewed(typed.parts, self.form().parts)
+        form = self.form(found.data)
+        for part in form.parts:
+            found.note(part)
+        messages.warning(self.request, CHANGED)
+        return self.show(form, seen=self.draft.revision, status=422, **self.freight(form))
 
 
 class DraftFreight(_FormView):

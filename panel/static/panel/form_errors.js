@@ -17,5 +17,5 @@
     }
     if (!faulty.size) document.querySelector("[data-errors]")?.remove();
   });
-  form.querySelector("[aria-invalid=true]")?.focus();
+  form?.querySelector("[aria-invalid=true]")?.focus();
 }
