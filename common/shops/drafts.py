@@ -25,6 +25,7 @@ from common.shops.models import DraftStatus, ShopConnection, ShopDraft
 from common.shops.order import ShopOrder, Stage
 
 _BATCH = 500
+_CLOCKS_DIFFER = timedelta(days=1)  # at most: a moment that is farther ahead has a wrong year
 _MOST_BATCHES = 20  # of one run of the task, which takes a process of the workers meanwhile
 Connection = TypeVar("Connection", bound=ShopConnection)
 Draft = TypeVar("Draft", bound=ShopDraft)
@@ -151,14 +152,15 @@ class Drafts(Generic[Connection, Draft]):
 
     def _take_again(self, draft: Draft, connection: Connection, order: ShopOrder, at: datetime) -> Outcome:
         """An order that has a draft."""
-        known, told = draft.shop_changed_at, order.changed_at
+        known, told = _known_change(draft, order, at), order.changed_at
         is_made = draft.status == DraftStatus.REQUESTED
         if known and told and told < known:
             return Outcome(Result.IGNORED, Reason.ALREADY_REQUESTED if is_made else Reason.OUT_OF_DATE, draft)
         draft.shop_changed_at = told or known
-        is_later = bool(known and told and told > known)
-        is_taken_back = is_later and draft.shop_cancelled_at is not None
         is_of_retention = draft.dropped_by == RETENTION
+        since = known or (draft.ended_at if is_of_retention else None)
+        is_later = bool(since and told and told > since)
+        is_taken_back = is_later and draft.shop_cancelled_at is not None
         if order.stage is Stage.CANCELLED:
             outcome = self._cancel(draft, at)
         elif is_made and not (is_taken_back and order.stage is Stage.PAID and self.is_made_again(draft)):
@@ -264,9 +266,9 @@ class Drafts(Generic[Connection, Draft]):
         """Open drafts that neither the shop nor people have changed since then.
 
         What the shop has changed has the moment that its platform tells. One to come does not count: with a wrong year
-        the draft would stay. A day is left to clocks that differ.
+        the draft would stay.
         """
-        to_come = Q(shop_changed_at__gt=at + timedelta(days=1))
+        to_come = Q(shop_changed_at__gt=at + _CLOCKS_DIFFER)
         by_shop = Q(shop_changed_at=None) | Q(shop_changed_at__lt=since) | to_come
         by_people = Q(edited_at=None) | Q(edited_at__lt=since)
         # `forgotten_at`, which an open one does not have: for the partial index.
@@ -304,6 +306,15 @@ def _forget_batches(due: QuerySet[Any], work: Callable[[list[UUID]], None]) -> i
 def _forget_batch(due: QuerySet[Any], work: Callable[[list[UUID]], None], failed: set[UUID] | None) -> int:
     keys, doing = due.values_list("pk", flat=True), "anonymise the order of a shop"
     return batches.work_on(keys, work, most=_BATCH, failed=failed, doing=doing)
+
+
+def _known_change(draft: ShopDraft, order: ShopOrder, at: datetime) -> datetime | None:
+    """When the shop has changed the order last, as far as that can be compared with what it tells now.
+
+    A moment with a wrong year would be later than every right one.
+    """
+    known, told, latest = draft.shop_changed_at, order.changed_at, at + _CLOCKS_DIFFER
+    return None if known and told and known > latest >= told else known
 
 
 def _ignored(connection: ShopConnection, order: ShopOrder) -> Reason:

@@ -3,6 +3,7 @@
 import json
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from datetime import timedelta
 from types import ModuleType
 from typing import Any
 
@@ -67,6 +68,7 @@ _AREAS = {
     ),
 }  # fmt: skip  # a table
 SECOND = {"customer_note": "No jardim", "total": "9.50"}
+WRONG_YEAR = "2126-11-20T12:00:00"
 FIRST_NOTE, SECOND_NOTE = ("Deixar na portaria", 99.9), ("No jardim", 9.5)
 
 
@@ -78,6 +80,11 @@ def area(request):
 def outcome(answer):
     assert answer.status_code == 200, answer.content
     return answer.json()["result"], answer.json()["reason"]
+
+
+def minutes_ago(count):
+    """As WooCommerce tells a moment."""
+    return f"{NOW() - timedelta(minutes=count):%Y-%m-%dT%H:%M:%S}"
 
 
 def assert_refused(answer, status, code):
@@ -203,6 +210,20 @@ class TestAnOrder:
         assert outcome(post(connection, area.waiting(7, **SECOND))) == ("updated", None)
         assert area.note() in SECOND_NOTE
 
+    def test_is_in_time_after_one_of_a_wrong_year(self, area):
+        connection = area.shop()
+        post(connection, area.waiting(7, date_modified_gmt=WRONG_YEAR))
+
+        assert outcome(post(connection, area.waiting(7, **SECOND, date_modified_gmt=minutes_ago(5)))) == (
+            "updated",
+            None,
+        )
+        assert outcome(post(connection, area.waiting(7, date_modified_gmt=minutes_ago(9)))) == (
+            "ignored",
+            "out_of_date",
+        )
+        assert area.note() in SECOND_NOTE
+
     def test_that_is_cancelled_drops_its_draft_which_stays_dropped(self, area):
         connection = area.shop()
         post(connection, area.waiting(7))
@@ -237,6 +258,24 @@ class TestAnOrder:
             "dropped",
         )
         assert area.draft().status == "dropped"
+
+    @pytest.mark.parametrize("known", [None, WRONG_YEAR])
+    @pytest.mark.parametrize(
+        ("told", "become"), [("known", ("ignored", "dropped")), (9, ("ignored", "dropped")), (1, ("draft", None))]
+    )
+    def test_that_was_dropped_after_its_time_is_open_again_once_the_shop_changes_it(
+        self, area, settings, known, told, become
+    ):
+        """At the first change of which a moment after that is told."""
+        connection, dropped_at = area.shop(), NOW() - timedelta(minutes=5)
+        post(connection, area.waiting(7, date_modified_gmt=known))
+        area.drafts._default_manager.update(created_at=dropped_at - timedelta(days=settings.FORGET_DELIVERY_DAYS + 1))
+        area.actions.drafts.forget_old(at=dropped_at)
+
+        again = area.waiting(7, date_modified_gmt=known if told == "known" else minutes_ago(told))
+
+        assert outcome(post(connection, again)) == become
+        assert (area.draft().status == "open") == (become == ("draft", None))
 
     def test_of_two_shops_with_the_same_number_are_two(self, area):
         one, other = area.shop(), area.shop()
