@@ -5,9 +5,11 @@ test orders.
 Number, district and CPF are `Fields` of plug-ins.
 """
 
+import re
 from collections.abc import Mapping
 from datetime import datetime
 from decimal import Decimal
+from html import unescape
 from typing import NamedTuple
 
 from common.shops import street_lines, values
@@ -27,6 +29,8 @@ _CANCELLED = frozenset(("cancelled", "refunded", "trash"))
 # Methods by which the customer comes to the shop: of WooCommerce, of its checkout block, of its plug-in.
 _COLLECTED = frozenset(("local_pickup", "pickup_location", "local_pickup_plus"))
 _AT_DOOR = "cod"
+_CHECKOUTS = frozenset(("checkout", "store-api"))  # `created_via`: the classic checkout, the checkout block
+_ENTITY = re.compile("&#?[0-9A-Za-z]{1,31};")
 _COMPANY = frozenset(("J", "2"))  # kinds of persons, in the answer and in the meta data
 _NUMBERS, _DISTRICTS = ("number", "numero", "house_number"), ("neighborhood", "bairro", "district")
 
@@ -54,8 +58,9 @@ def read(body: Object) -> ShopOrder:
     values.require(body, _FORM)
     if text(body.get("currency")) not in {"", "BRL"}:
         raise UnknownForm(("currency=BRL",))
-    order_id, methods = values.identifier(body["id"]), objects(body.get("shipping_lines"), values.MOST_METHODS)
-    fields = _plug_in_fields(body)
+    body = {**body, **{kind: _plain(object_at(body, kind)) for kind in ("billing", "shipping")}}
+    order_id, fields = values.identifier(body["id"]), _plug_in_fields(body)
+    methods = [_plain(method) for method in objects(body.get("shipping_lines"), values.MOST_METHODS)]
     return ShopOrder(
         id=order_id,
         number=values.identifier(body.get("number")) or order_id,
@@ -71,6 +76,16 @@ def read(body: Object) -> ShopOrder:
         pays_at_door=text(body.get("payment_method")) == _AT_DOOR,
         items=_items(body, methods),
     )
+
+
+def _plain(found: Object) -> Object:
+    """With plain texts. Titles are HTML, and so is what is typed at the checkout block: `Ana &amp; Bia`."""
+    return {key: _without_entities(text(value)) if isinstance(value, str) else value for key, value in found.items()}
+
+
+def _without_entities(shown: str) -> str:
+    # Of `unescape` alone what was typed at the classic checkout, which is no HTML, would become `Sol¶lelo`.
+    return _ENTITY.sub(lambda entity: unescape(entity[0]), shown)
 
 
 def _refunded(body: Object) -> Decimal:
@@ -96,7 +111,7 @@ def _stage(body: Object) -> Stage:
 
 
 def _plug_in_fields(body: Object) -> Fields:
-    entries = objects(body.get("meta_data"), values.MOST_NOTES)
+    entries = map(_plain, objects(body.get("meta_data"), values.MOST_NOTES))
     found = {_plain_key(text(entry.get("key"))): shown for entry in entries if (shown := text(entry.get("value")))}
     return Fields(body, found)
 
@@ -158,12 +173,13 @@ def _has_address(body: Object, kind: str) -> bool:
 def _items(body: Object, methods: list[Object]) -> tuple[Item, ...]:
     found = values.lines(body["line_items"], "line_items")
     is_collected = bool(methods) and all(text(method.get("method_id")) in _COLLECTED for method in methods)
-    # An order of virtual products has neither a method nor an address to send it to; one that the shop's people make
-    # has an address at least.
-    is_virtual = not methods and not _has_address(body, "shipping")
+    # An order of virtual products has no method, and an address to send it to only where the checkout repeats the
+    # payer's. One that the shop's people make may have no method either, but an address.
+    is_of_checkout = text(body.get("created_via")) in _CHECKOUTS
+    is_virtual = not methods and (is_of_checkout or not _has_address(body, "shipping"))
     if is_collected or is_virtual or text(body["status"]) == _SENT:
         return ()
-    return tuple(_item(line, quantity) for line in found if (quantity := values.pieces(line.get("quantity"))))
+    return tuple(_item(_plain(line), quantity) for line in found if (quantity := values.pieces(line.get("quantity"))))
 
 
 def _item(line: Object, quantity: int) -> Item:

@@ -8,11 +8,12 @@ from common.shops.order import Address, Item, Person, Stage, UnknownForm
 from tests.cases import in_turn
 from tests.common.shops import woocommerce_orders
 from tests.common.shops.sources import leaves, without_source
-from tests.common.shops.woocommerce_orders import meta, order, without_plug_in
+from tests.common.shops.woocommerce_orders import meta, of_block, order, without_plug_in
 
 
 def test_each_field_name_of_the_sample_has_a_source():
-    assert without_source(order(), woocommerce_orders.SOURCES) == []
+    for sample in (order(), of_block()):
+        assert without_source(sample, woocommerce_orders.SOURCES) == []
     assert leaves(woocommerce_orders.META_SOURCES) >= {"_billing_cpf", "_wc_other/loja/cpf"}
 
 
@@ -34,9 +35,33 @@ class TestAnOrder:
         assert found.shipping_methods == ("Motoboy", "flat_rate")
         assert (found.total, found.pays_at_door) == (Decimal("113.85"), False)
         assert found.items == (
-            Item(sku="CAN-1", name="Caneca &ndash; azul", quantity=3, unit_price=Decimal("21.99")),
+            Item(sku="CAN-1", name="Caneca – azul", quantity=3, unit_price=Decimal("21.99")),
             Item(sku="", name="Pôster", quantity=1, unit_price=Decimal("32.88")),
         )
+
+    def test_of_the_checkout_block_is_read_whole_and_its_html_as_text(self):
+        found = woocommerce.read(of_block())
+
+        assert found.receiver == Person(
+            name='Ana & Bia O\'Neil "Sá"', phone="11991234567", email="ana@example.com", document="529.982.247-25"
+        )
+        assert found.address == Address(
+            postal_code="01304-001", street="Rua Augusta", number="900", complement="Cond. Sol & Mar – bl. 2",
+            district="Centro & Sé", city="São Paulo", state="SP", country="BR",
+        )  # fmt: skip  # a table
+        assert found.note == "Sol & Mar, bloco 'x' \"y\""
+        assert found.shipping_methods == ("Motoboy & cia", "flat_rate")
+        assert found.items == (Item(sku="CAN-1", name="Pires & caneca", quantity=3, unit_price=Decimal("21.99")),)
+
+    @pytest.mark.parametrize("typed", ["&#10;Rua&nbsp;", "&#" + "9" * 5_000 + ";"])
+    def test_has_texts_without_blanks_around_them_whatever_html_stands_for_them(self, typed):
+        street = woocommerce.read(order(shipping={"address_1": typed})).address.street
+
+        assert street == street.strip()
+
+    @pytest.mark.parametrize("typed", ["Sol & Mar", "Sol&paralelo", "R$ 5 &", "&;", "a&b;c"])
+    def test_of_the_classic_checkout_is_no_html(self, typed):
+        assert woocommerce.read(order(shipping={"address_1": typed})).address.street == typed
 
     def test_to_the_payers_address_if_it_has_no_other(self):
         blank = dict.fromkeys(order()["shipping"], "")
@@ -107,8 +132,14 @@ class TestThereIsNothingToShip:
 
         assert woocommerce.read(order(shipping=blank, shipping_lines=[])).items == ()
 
-    def test_but_not_of_an_order_that_people_of_the_shop_made(self):
-        assert len(woocommerce.read(order(shipping_lines=[])).items) == 2
+    @pytest.mark.parametrize("checkout", ["checkout", "store-api"])
+    def test_if_all_is_virtual_and_the_checkout_repeats_the_payers_address(self, checkout):
+        """As the checkout block does, and the classic one of a shop that ships to the payer's address only."""
+        assert woocommerce.read(order(created_via=checkout, shipping_lines=[])).items == ()
+
+    @pytest.mark.parametrize("maker", ["admin", "rest-api", ""])
+    def test_but_not_of_an_order_that_people_of_the_shop_made(self, maker):
+        assert len(woocommerce.read(order(created_via=maker, shipping_lines=[])).items) == 2
 
     def test_of_a_line_of_no_pieces(self):
         lines = [{**order()["line_items"][0], "quantity": 0}, order()["line_items"][1]]

@@ -1,6 +1,8 @@
 """An order as WooCommerce posts it, of invented people, and where its field names come from.
 
-The webhook's body is the answer of the REST API (`wc/v3`) for the order.
+The webhook's body is the answer of the REST API (`wc/v3`) for the order. WooCommerce 10.5.2 on WordPress 6.9.1 has
+posted orders of both its checkouts with these names: `order` is of the classic one with Brazilian Market 4.0.2,
+`of_block` of the checkout block with additional fields.
 """
 
 from copy import deepcopy
@@ -21,13 +23,13 @@ _BLOCK = (
 )
 SOURCES = {
     _DOCUMENTATION: (
-        "id", "number", "status", "currency", "date_created", "date_created_gmt", "date_modified_gmt", "date_paid_gmt",
-        "total", "customer_note", "billing", "shipping", "payment_method", "meta_data", "line_items", "shipping_lines",
-        "refunds", "fee_lines", "coupon_lines", "billing.first_name", "billing.last_name", "billing.company",
-        "billing.address_1", "billing.address_2", "billing.city", "billing.state", "billing.postcode",
-        "billing.country", "billing.email", "billing.phone", "shipping.first_name", "shipping.last_name",
-        "shipping.company", "shipping.address_1", "shipping.address_2", "shipping.city", "shipping.state",
-        "shipping.postcode", "shipping.country",
+        "id", "number", "status", "created_via", "currency", "date_created", "date_created_gmt", "date_modified_gmt",
+        "date_paid_gmt", "total", "customer_note", "billing", "shipping", "payment_method", "meta_data", "line_items",
+        "shipping_lines", "refunds", "fee_lines", "coupon_lines", "billing.first_name", "billing.last_name",
+        "billing.company", "billing.address_1", "billing.address_2", "billing.city", "billing.state",
+        "billing.postcode", "billing.country", "billing.email", "billing.phone", "shipping.first_name",
+        "shipping.last_name", "shipping.company", "shipping.address_1", "shipping.address_2", "shipping.city",
+        "shipping.state", "shipping.postcode", "shipping.country",
     ),
     "woocommerce/woocommerce, class-wc-rest-orders-v2-controller.php: a phone of its own since version 5.6": (
         "shipping.phone",
@@ -47,6 +49,7 @@ _ORDER: dict[str, Any] = {
     "id": 727,
     "number": "L-727",
     "status": "processing",
+    "created_via": "checkout",
     "currency": "BRL",
     "date_created": "2026-03-02T10:30:00",
     "date_created_gmt": "2026-03-02T13:30:00",
@@ -104,6 +107,31 @@ def without_plug_in(**shipping):
         for key in ("number", "neighborhood", "persontype", "cpf", "cnpj", "ie", "cellphone"):
             changed[kind].pop(key, None)
     return changed
+
+
+def of_block():
+    """An order of the checkout block. What its customer typed is HTML, but for the note."""
+    address = {
+        "first_name": "Ana &amp; Bia", "last_name": "O'Neil \"Sá\"", "company": "Sá &amp; Filhos",
+        "address_1": "Rua Augusta", "address_2": "Cond. Sol &amp; Mar – bl. 2", "city": "São Paulo", "state": "SP",
+        "postcode": "01304-001", "country": "BR",
+    }  # fmt: skip  # a table
+    typed = {
+        "_wc_billing/loja/bairro": "Centro &amp; Sé", "_wc_billing/loja/numero": "900",
+        "_wc_other/loja/cpf": "529.982.247-25", "_wc_shipping/loja/bairro": "Centro &amp; Sé",
+        "_wc_shipping/loja/numero": "900", "is_vat_exempt": "no",
+    }  # fmt: skip  # a table
+    made = without_plug_in(**address, phone="11991234567")
+    made["billing"].update(address, phone="1133221100")
+    first, *_others = made["line_items"]
+    return {
+        **made,
+        "created_via": "store-api",
+        "customer_note": "Sol & Mar, bloco 'x' \"y\"",
+        "meta_data": meta(**typed),
+        "line_items": [{**first, "name": "Pires &amp; caneca"}],
+        "shipping_lines": [{**made["shipping_lines"][0], "method_title": "Motoboy &amp; cia"}],
+    }
 
 
 def meta(**values):
