@@ -3,6 +3,7 @@
 They have neither weights nor sizes of their products, do not say which lines are virtual or were refunded, and know no
 test orders.
 Number, district and CPF are `Fields` of plug-ins.
+An order that was moved to the trash is its `id` alone, posted by another webhook: that of the topic *Order deleted*.
 """
 
 import re
@@ -30,8 +31,10 @@ _CANCELLED = frozenset(("cancelled", "refunded", "trash"))
 _COLLECTED = frozenset(("local_pickup", "pickup_location", "local_pickup_plus"))
 _AT_DOOR = "cod"
 _CHECKOUTS = frozenset(("checkout", "store-api"))  # `created_via`: the classic checkout, the checkout block
+_ERROR = "woocommerce_rest_"
 _ENTITY = re.compile("&#?[0-9A-Za-z]{1,31};")
 _COMPANY = frozenset(("J", "2"))  # kinds of persons, in the answer and in the meta data
+_DELETED: Object = {"status": "trash", "total": "0", "billing": {}, "line_items": []}
 _NUMBERS, _DISTRICTS = ("number", "numero", "house_number"), ("neighborhood", "bairro", "district")
 
 
@@ -55,6 +58,10 @@ class Fields(NamedTuple):
 
 def read(body: Object) -> ShopOrder:
     """The order in `body`. Raises UnknownForm."""
+    if error := _error(body):
+        raise UnknownForm((f"id ({error})",))
+    if body.keys() == {"id"}:
+        body = {**body, **_DELETED}
     values.require(body, _FORM)
     if text(body.get("currency")) not in {"", "BRL"}:
         raise UnknownForm(("currency=BRL",))
@@ -76,6 +83,15 @@ def read(body: Object) -> ShopOrder:
         pays_at_door=text(body.get("payment_method")) == _AT_DOOR,
         items=_items(body, methods),
     )
+
+
+def _error(body: Object) -> str:
+    """The code with which the REST API has answered in place of the order, as `woocommerce_rest_cannot_view`.
+
+    WooCommerce reads the order as the person who has created the webhook, who may not see orders any more.
+    """
+    code = values.identifier(body.get("code"))
+    return code if code.startswith(_ERROR) and "id" not in body else ""
 
 
 def _plain(found: Object) -> Object:

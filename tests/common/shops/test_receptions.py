@@ -130,7 +130,7 @@ class TestAPost:
     @pytest.mark.parametrize(
         ("body", "missing"),
         [
-            (b'{"id": 1}', "line_items"),
+            (b'{"id": 1, "status": "processing"}', "line_items"),
             (b"[]", "JSON"),
             (b"", "JSON"),
             (b"\xff", "JSON"),

@@ -147,6 +147,15 @@ class TestThereIsNothingToShip:
         assert [item.name for item in woocommerce.read(order(line_items=lines)).items] == ["Pôster"]
 
 
+class TestAnOrderInTheTrash:
+    def test_is_its_id_alone_and_cancelled(self):
+        """What the topic *Order deleted* posts (WooCommerce 10.5.2); *Order updated* posts nothing then."""
+        found = woocommerce.read({"id": 39})
+
+        assert (found.id, found.number, found.stage, found.changed_at) == ("39", "39", Stage.CANCELLED, None)
+        assert (found.items, found.total) == ((), Decimal("0.00"))
+
+
 class TestPlugInsForBrazil:
     @pytest.mark.parametrize(
         ("meta_data", "number", "district"),
@@ -214,7 +223,8 @@ class TestABodyThatIsNoOrder:
         ("body", "missing"),
         [
             ({}, ("id", "status", "total", "billing", "line_items")),
-            ({"id": 5}, ("status", "total", "billing", "line_items")),
+            ({"id": 5, "number": "5"}, ("status", "total", "billing", "line_items")),
+            ({"id": None}, ("id",)),
             (order(id=None), ("id",)),
             (order(id="  "), ("id",)),
             (order(id=True), ("id",)),
@@ -234,3 +244,15 @@ class TestABodyThatIsNoOrder:
             woocommerce.read(body)
 
         assert refused.value.missing == missing
+
+    def test_tells_with_which_error_woocommerce_could_not_read_the_order(self):
+        """As WooCommerce 10.5.2 posts it if who has created the webhook may not see orders any more."""
+        body = {
+            "code": "woocommerce_rest_cannot_view", "message": "Sorry, you cannot view this resource.",
+            "data": {"status": 403},
+        }  # fmt: skip  # a table
+
+        with pytest.raises(UnknownForm) as refused:
+            woocommerce.read(body)
+
+        assert refused.value.missing == ("id (woocommerce_rest_cannot_view)",)

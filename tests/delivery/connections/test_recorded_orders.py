@@ -78,3 +78,18 @@ class TestARecordedOrder:
 
         assert answer.json()["result"] == "cancelled"
         assert Draft.objects.get().status == "dropped"
+
+
+@pytest.mark.django_db
+def test_an_order_of_woocommerce_is_cancelled_by_its_id_alone_and_open_again_once_it_is_restored():
+    connection = shop(shipping_method="motoboy")
+    made = post(connection, sent(RECORDED[Platform.WOOCOMMERCE])).json()
+
+    trashed = post(connection, {"id": RECORDED[Platform.WOOCOMMERCE]["id"]}).json()
+    restored = post(
+        connection, sent({**RECORDED[Platform.WOOCOMMERCE], "date_modified_gmt": "2026-03-02T14:00:00"})
+    ).json()
+
+    assert (made["result"], trashed["result"], restored["result"]) == ("draft", "cancelled", "draft")
+    assert made["id"] == trashed["id"] == restored["id"]
+    assert Draft.objects.get().external_id == NUMBERS[Platform.WOOCOMMERCE]

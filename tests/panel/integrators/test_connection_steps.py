@@ -9,8 +9,8 @@ from common.shops.platforms import Platform
 
 # What must be chosen in each platform's own settings, in its own words, and what its people should know.
 SAID = {
-    (Platform.WOOCOMMERCE, "en"): ["Advanced › Webhooks", "Order updated", "Delivery URL", "Secret", "disables"],
-    (Platform.WOOCOMMERCE, "pt-br"): ["Avançado › Webhooks", "Pedido atualizado", "URL de entrega", "Segredo"],
+    (Platform.WOOCOMMERCE, "en"): ["Advanced › Webhooks", "Order updated", "Order deleted", "Delivery URL", "rights"],
+    (Platform.WOOCOMMERCE, "pt-br"): ["Avançado › Webhooks", "Pedido atualizado", "Pedido excluído", "permissões"],
     (Platform.SHOPIFY, "en"): ["Notifications › Webhooks", "Order payment", "JSON", "Order cancellation", "CPF"],
     (Platform.SHOPIFY, "pt-br"): ["Notificações › Webhooks", "Pagamento do pedido", "JSON", "CPF"],
     (Platform.YAMPI, "en"): ["Settings › Webhooks", "order.paid", "order.status.updated", "secret key", "no other"],
