@@ -15,8 +15,8 @@ def _apply(change: str) -> None:
             config.server.rsgi.application.threads = int(value)
         case "switch_ms":
             sys.setswitchinterval(float(value) / 1000)
-        case "no_gc":
-            gc.disable()
+        case "gc_after":  # objects; 0: never
+            gc.set_threshold(int(value))
         case _:
             raise SystemExit(f"No such change: {change}")
 

@@ -12,6 +12,7 @@ from django.db import DEFAULT_DB_ALIAS, connection, connections
 from django.db.models import AutoField, Field, Func, JSONField, Model, QuerySet, Value
 from django.db.models.base import ModelState
 from django.db.models.query import get_related_populators
+from django.db.transaction import TransactionManagementError
 
 from common.postgresql import prepared
 
@@ -36,8 +37,8 @@ class Parameter(Value):
 class CompiledQuery(Generic[M]):
     """The queryset that `build` returns, with Parameters. Compiled at its first use, and then shared by all threads.
 
-    `select_related`, `only` and annotations are supported, `prefetch_related` is not; see `row_of` for that. Each
-    column takes time: `only` those that every call needs.
+    `select_related`, `only`, `select_for_update` and annotations are supported, `prefetch_related` is not; see `row_of`
+    for that. Each column takes time: `only` those that every call needs.
     """
 
     def __init__(self, build: Callable[[], QuerySet[M]]) -> None:
@@ -57,7 +58,8 @@ class CompiledQuery(Generic[M]):
 
         Signals of new objects are not sent.
         """
-        compiler = self._build().query.get_compiler(using=DEFAULT_DB_ALIAS)
+        query = self._build().query
+        locks, compiler = query.select_for_update, query.get_compiler(using=DEFAULT_DB_ALIAS)
         sql, parameters = compiler.as_sql()
         info, select = compiler.klass_info, compiler.select
         model, start, stop = info["model"], info["select_fields"][0], info["select_fields"][-1] + 1
@@ -68,6 +70,8 @@ class CompiledQuery(Generic[M]):
         annotations = list((compiler.annotation_col_map or {}).items())
 
         def run(values: dict[str, Any]) -> list[M]:
+            if locks and connection.get_autocommit():  # the compiler has looked at the first execution only
+                raise TransactionManagementError("Rows are locked in a transaction only.")
             given = [values[each.value] if isinstance(each, Parameter) else each for each in parameters]
             rows: Iterable[Any] = prepared.execute(sql, given).fetchall()
             if converters:

@@ -4,7 +4,6 @@ No transaction is open while a request or anything else is waited for.
 """
 
 import asyncio
-import gc
 import logging
 import threading
 import time
@@ -52,8 +51,6 @@ _SETTLE_AGAIN_SECONDS = 0.5
 _CLAIM_AGAIN_SECONDS = 2
 # For `BackgroundSender.stop`: a request takes 15 s at most, and whatever stops a worker waits 20 s before it kills it.
 STOP_SECONDS = 18
-# Objects, a few MB.
-_COLLECTED_AFTER = 10_000
 
 
 class _Step:
@@ -309,10 +306,6 @@ class _SenderThread(threading.Thread):
         raise_file_limit()
         self._loop = http_client.new_event_loop()
         self._sender = Sender(outbox)
-        # Exempts what is loaded now from garbage collection, which would scan it again and again while sending. After
-        # every 700 objects, Python's default, the collection of the rest takes a sixth of a request's CPU time.
-        gc.freeze()
-        gc.set_threshold(_COLLECTED_AFTER)
 
     def run(self) -> None:
         self._loop.run_until_complete(self._sender.run())

@@ -4,19 +4,21 @@ from datetime import datetime
 from decimal import Decimal
 from functools import partial
 from typing import TypedDict, Unpack
+from uuid import UUID
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import prefetch_related_objects
 from prometheus_client import Counter
 
 from common.observability import log_context
 from common.observability.metrics import REGISTRY
 from common.pages.page_updates import Message, publish_on_commit
+from common.postgresql import prepared
+from common.postgresql.compiled_queries import CompiledQuery, Parameter
 from common.workers import wake_up
 from delivery import lifecycle, page_updates, task_names
 from delivery.lifecycle import Mode, RouteStatus, Trigger
-from delivery.models import Delivery, Environment, Simulation, Stop, Transition
+from delivery.models import Delivery, Driver, Environment, Simulation, Stop, Transition
 from delivery.models.delivery import TRANSITION_FIELDS
 from delivery.pricing import percent_of
 from delivery.webhooks import outbox
@@ -49,7 +51,15 @@ def lock(delivery: Delivery) -> Delivery:
     waited. NO KEY, because inserts of rows that refer to the delivery, such as queue items, must not wait.
     """
     log_context.note("delivery", delivery.pk)
-    return _with_parts(Delivery.objects.select_for_update(no_key=True).get(pk=delivery.pk))
+    locked = locked_row(delivery.pk)
+    if locked is None:
+        raise Delivery.DoesNotExist
+    return _with_parts(locked)
+
+
+def locked_row(delivery: UUID) -> Delivery | None:
+    """The delivery with this id, its row locked as by `lock`; None if there is none."""
+    return _LOCKED.first(id=delivery)
 
 
 def lock_unless_busy(delivery: Delivery) -> Delivery | None:
@@ -59,9 +69,15 @@ def lock_unless_busy(delivery: Delivery) -> Delivery | None:
     return next(map(_with_parts, free), None)
 
 
+_LOCKED = CompiledQuery(lambda: Delivery.objects.select_for_update(no_key=True).filter(pk=Parameter("id")).order_by())
+_DRIVER = CompiledQuery(lambda: Driver.objects.filter(pk=Parameter("id")).order_by())
+
+
 def _with_parts(locked: Delivery) -> Delivery:
-    prefetch_related_objects([locked], "driver", "stops")
+    if locked.driver_id is not None:
+        locked.driver = _DRIVER.first(id=locked.driver_id)
     locked.driver_when_locked = locked.driver
+    _ = locked.ordered_stops  # reads them
     return locked
 
 
@@ -97,7 +113,7 @@ def apply(
         if stop.status != status or stop is named:
             stop.status = status.value
             changed.append(stop)
-    Stop.objects.bulk_update(changed, ["status", "failure_code", "failure_reason", "tried_at"])
+    _write_stops(changed)
     delivery.status = after.delivery.value
     delivery.route_status = after.route.value
     delivery.closed_at = at if delivery.is_closed else None
@@ -122,6 +138,24 @@ def apply(
         if goes_on:
             wake_up.send_on_commit(task_names.ADVANCE_SIMULATIONS)
     return delivery
+
+
+def _write_stops(stops: list[Stop]) -> None:
+    columns = {name: [getattr(stop, name) for stop in stops] for name in ("id", *_STOP_COLUMNS)}
+    prepared.execute(_WRITE_STOPS, columns)
+
+
+_STOP_COLUMNS = ("status", "failure_code", "failure_reason", "tried_at")
+_WRITE_STOPS = """
+    UPDATE delivery_stop
+    SET status = new.status, failure_code = new.failure_code, failure_reason = new.failure_reason,
+        tried_at = new.tried_at
+    FROM unnest(
+        %(id)s::bigint[], %(status)s::text[], %(failure_code)s::text[], %(failure_reason)s::text[],
+        %(tried_at)s::timestamptz[]
+    ) AS new (id, status, failure_code, failure_reason, tried_at)
+    WHERE delivery_stop.id = new.id
+"""
 
 
 def _charge(delivery: Delivery, after: lifecycle.State, trigger: Trigger, stop: Stop | None) -> None:

@@ -7,7 +7,8 @@ from uuid import UUID
 from django.db import transaction
 
 from common.observability import log_context
-from delivery.actions import deliveries, goods, proofs
+from common.postgresql.compiled_queries import CompiledQuery, Parameter
+from delivery.actions import deliveries, goods, proofs, transitions
 from delivery.actions.moves import MOVES
 from delivery.actions.proofs import NO_PROOF, Proof
 from delivery.errors import DeliveryError, NotYourRoute
@@ -43,18 +44,18 @@ def perform(*, driver: Driver, sent: SentMove, at: datetime) -> DriverMove:
     A refusal is an outcome too; its text is in the active language, the phone's. The outcome of a move of an unknown
     delivery is not stored.
     """
-    delivery = Delivery.objects.select_for_update(no_key=True).filter(pk=sent.delivery).first()
+    delivery = transitions.locked_row(sent.delivery)
     if delivery is None:
         log_context.note("delivery", sent.delivery)
         move = DriverMove(driver=driver, report=sent.id, delivery_id=sent.delivery, received_at=at)
         return _refuse(move, _not_yours())
     # Serialises moves of a driver: a repetition that arrives at the same time waits and finds the first. After the
     # delivery, as in `deliveries.accept`; in the other order the two could deadlock.
-    driver = Driver.objects.select_for_update(no_key=True).get(pk=driver.pk)
-    before = DriverMove.objects.filter(driver=driver, report=sent.id).first()
+    (driver,) = _LOCKED_DRIVER.all(driver=driver.pk)
+    before = _BEFORE.first(driver=driver.pk, report=sent.id)
     if before is not None:
         return before
-    latest = delivery.transitions.order_by("-id").first()
+    latest = _LATEST.first(delivery=delivery.pk)
     if latest is not None:
         # A move can wait for another one that came after it. Moments of a history are in the order of its entries.
         at = max(at, latest.at)
@@ -73,6 +74,15 @@ def perform(*, driver: Driver, sent: SentMove, at: datetime) -> DriverMove:
         _refuse(move, error)
     move.save(force_insert=True)
     return move
+
+
+_LOCKED_DRIVER = CompiledQuery(
+    lambda: Driver.objects.select_for_update(no_key=True).filter(pk=Parameter("driver")).order_by()
+)
+_BEFORE = CompiledQuery(
+    lambda: DriverMove.objects.filter(driver=Parameter("driver"), report=Parameter("report")).order_by()[:1]
+)
+_LATEST = CompiledQuery(lambda: Transition.objects.filter(delivery=Parameter("delivery")).order_by("-id")[:1])
 
 
 def _refuse(move: DriverMove, error: DeliveryError) -> DriverMove:

@@ -7,9 +7,10 @@ from typing import Any
 from uuid import UUID
 
 from django.conf import settings
-from django.db.models import Prefetch
+from django.db.models import OuterRef, Subquery, prefetch_related_objects
 
 from common.brazil import phones
+from common.postgresql.compiled_queries import CompiledQuery, Parameter
 from delivery import bodies, lifecycle
 from delivery.bodies import moment, moment_or_none
 from delivery.drivers.positions import version
@@ -36,10 +37,8 @@ _SIDES = ("length", "width", "height")
 
 def state(device: DriverDevice, *, shown: UUID | None = None, at: datetime) -> dict[str, Any]:
     """Everything that the phone shows now. `shown` is the delivery whose route it has shown until now."""
-    driver = Driver.objects.select_related("latest").get(pk=device.driver_id)
-    latest_changes = StopChange.objects.order_by("stop_id", "-id").distinct("stop_id")
-    details = ("stops__options", "stops__receiver_note", Prefetch("stops__changes", latest_changes))
-    held = Delivery.objects.held_by(driver).with_due_at_places().with_parts().prefetch_related(*details).first()
+    driver: Any = _DRIVER.first(driver=device.driver_id)
+    held = _held(driver)
     offers = [] if held or not driver.on_duty else _offers(driver, at)
     seen_at = _old_position(driver, at)
     amounts = Tariff.driver_amounts(offers) if offers else {}
@@ -62,6 +61,33 @@ def state(device: DriverDevice, *, shown: UUID | None = None, at: datetime) -> d
     }
 
 
+def _held(driver: Driver) -> Delivery | None:
+    """The delivery whose route the driver holds, with its stops and when its places are due."""
+    rules = DispatchRules.current()
+    held = _HELD.first(driver=driver.pk, late_pickup=rules.late_pickup, late_per_km=rules.late_per_km)
+    if held is not None:
+        held.ordered_stops = _STOPS.all(delivery=held.pk)
+    return held
+
+
+_DRIVER = CompiledQuery(lambda: Driver.objects.filter(pk=Parameter("driver")).select_related("latest").order_by()[:1])
+_HELD = CompiledQuery(
+    lambda: (
+        Delivery.objects.held_by(Parameter("driver"))
+        .with_due_at_places(late_pickup=Parameter("late_pickup"), late_per_km=Parameter("late_per_km"))
+        .order_by()[:1]
+    )
+)
+_STOPS: CompiledQuery[Any] = CompiledQuery(
+    lambda: (
+        Stop.objects.filter(delivery=Parameter("delivery"))
+        .select_related("options", "receiver_note")
+        .annotate(changed_at=Subquery(StopChange.objects.filter(stop=OuterRef("pk")).order_by("-id").values("at")[:1]))
+        .order_by("index")
+    )
+)
+
+
 def zone(driver: Driver, held: Delivery | None = None) -> tzinfo:
     """The time zone of the route, else of where the driver was last."""
     return held.zone if held else driver.zone
@@ -69,8 +95,8 @@ def zone(driver: Driver, held: Delivery | None = None) -> tzinfo:
 
 def _goods(driver: Driver) -> list[dict[str, Any]]:
     """The goods that the driver has to bring back although their routes are not the driver's any more."""
-    found = GoodsInHand.objects.of_driver(driver.pk).select_related("delivery__integrator")
-    rows = list(found.prefetch_related("delivery__stops")[:_MOST_OFFERS])
+    rows = _GOODS.all(driver=driver.pk)
+    prefetch_related_objects([row.delivery for row in rows], "stops")
     return [
         {
             "deliveryId": str(row.delivery_id),
@@ -81,6 +107,11 @@ def _goods(driver: Driver) -> list[dict[str, Any]]:
         }
         for row in rows
     ]
+
+
+_GOODS = CompiledQuery(
+    lambda: GoodsInHand.objects.of_driver(Parameter("driver")).select_related("delivery__integrator")[:_MOST_OFFERS]
+)
 
 
 def _gone(driver: Driver, shown: UUID) -> dict[str, str] | None:
@@ -217,7 +248,6 @@ def _collected(delivery: Delivery) -> set[str]:
 def _stop(stop: Stop, collected: set[str]) -> dict[str, Any]:
     options = getattr(stop, "options", None)
     note = getattr(stop, "receiver_note", None)
-    changed_at = next((change.at for change in stop.changes.all()), None)
     return {
         **_place(stop),
         "type": "dropoff",
@@ -229,7 +259,7 @@ def _stop(stop: Stop, collected: set[str]) -> dict[str, Any]:
         "onFailure": options.on_failure if options else OnFailure.RETURN.value,
         "wasTried": stop.tried_at is not None,
         "wasCollected": stop.label in collected,
-        "changedAt": moment_or_none(changed_at),
+        "changedAt": moment_or_none(stop.changed_at),  # type: ignore[attr-defined]  # annotated by `_STOPS`
         "needsPhoto": bool(options and options.needs_photo),
         "needsPin": bool(options and options.pin_ciphertext),
     }

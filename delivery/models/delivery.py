@@ -179,7 +179,7 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
         """Deliveries whose route is offered or under way."""
         return self.filter(route_status__in=lifecycle.IN_PROGRESS)
 
-    def held_by(self, driver: Driver) -> Self:
+    def held_by(self, driver: Driver | Parameter) -> Self:
         """The delivery whose route this driver holds, if any."""
         return self.filter(driver=driver, route_status__in=lifecycle.HELD)
 
@@ -213,9 +213,15 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
     def with_due(self) -> Self:
         return self.annotate(due_at=due_at())
 
-    def with_due_at_places(self) -> Self:
-        """What `Delivery.due_at_places` reads: when the pickup, the end of the route and the return to A are due."""
-        return self.annotate(pickup_due_at=_pickup(), end_due_at=_end(), return_due_at=Coalesce(_return(), _end()))
+    def with_due_at_places(self, *, late_pickup: Any = None, late_per_km: Any = None) -> Self:
+        """What `Delivery.due_at_places` reads: when the pickup, the end of the route and the return to A are due.
+
+        By the rules that are given, which may be Parameters, or the current ones.
+        """
+        end = _end(late_pickup, late_per_km)
+        return self.annotate(
+            pickup_due_at=_pickup(late_pickup), end_due_at=end, return_due_at=Coalesce(_return(late_per_km), end)
+        )
 
     def scheduled(self, *, until: datetime) -> Self:
         """Those that are not offered yet and ready at `until` or before, in this sequence."""
@@ -316,22 +322,22 @@ def due_at() -> Case:
     )
 
 
-def _pickup() -> Coalesce:
-    late_pickup = Value(DispatchRules.current().late_pickup, DurationField())
-    return Coalesce("pickup_deadline_at", _moment(_BEGINS + late_pickup))
+def _pickup(late_pickup: Any = None) -> Coalesce:
+    late = late_pickup or Value(DispatchRules.current().late_pickup, DurationField())
+    return Coalesce("pickup_deadline_at", _moment(_BEGINS + late))
 
 
-def _end() -> ExpressionWrapper[Any]:
-    return _moment(Greatest(_pickup(), F("ready_at")) + _by_km())
+def _end(late_pickup: Any = None, late_per_km: Any = None) -> ExpressionWrapper[Any]:
+    return _moment(Greatest(_pickup(late_pickup), F("ready_at")) + _by_km(late_per_km))
 
 
-def _return() -> ExpressionWrapper[Any]:
+def _return(late_per_km: Any = None) -> ExpressionWrapper[Any]:
     """Of a route whose stops have deadlines; NULL for others."""
-    return _moment(F("deadline_at") + _by_km())
+    return _moment(F("deadline_at") + _by_km(late_per_km))
 
 
-def _by_km() -> ExpressionWrapper[Any]:
-    per_km = Value(DispatchRules.current().late_per_km, DurationField())
+def _by_km(late_per_km: Any = None) -> ExpressionWrapper[Any]:
+    per_km = late_per_km or Value(DispatchRules.current().late_per_km, DurationField())
     return ExpressionWrapper(F("distance_km") * per_km, DurationField())
 
 

@@ -5,6 +5,7 @@ from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
 from common.fields import personal
+from common.postgresql.compiled_queries import Parameter
 from delivery.models.delivery import Delivery
 from delivery.models.driver import Driver
 
@@ -14,7 +15,7 @@ class GoodsInHandQuerySet(models.QuerySet["GoodsInHand"]):
         """Those that are not recorded as back, the oldest first."""
         return self.filter(back_at=None).order_by("reported_at", "pk")
 
-    def of_driver(self, driver: UUID) -> "GoodsInHandQuerySet":
+    def of_driver(self, driver: UUID | Parameter) -> "GoodsInHandQuerySet":
         return self.out().filter(driver=driver)
 
 

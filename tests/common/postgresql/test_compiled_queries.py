@@ -1,14 +1,16 @@
 """Compiled queries find what their querysets find, and rows of several tables are inserted as the ORM does."""
 
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.apps import apps
 from django.contrib.postgres.expressions import ArraySubquery
-from django.db import DatabaseError, connection, transaction
+from django.db import DatabaseError, OperationalError, connection, transaction
 from django.db.models import OuterRef, Q, Value
 from django.db.models.functions import Upper
+from django.db.transaction import TransactionManagementError
 from django.utils import timezone
 
 from common.postgresql.compiled_queries import CompiledQuery, Parameter, insert_together, loaded, row_of
@@ -25,6 +27,15 @@ BY_ID = CompiledQuery(lambda: Delivery.objects.filter(pk=Parameter("id")).select
 
 def columns(item):
     return {field.attname: getattr(item, field.attname) for field in item._meta.concrete_fields}
+
+
+def _lock_elsewhere(key):
+    """In another thread, which has a connection of its own."""
+    try:
+        with transaction.atomic():
+            Delivery.objects.select_for_update(nowait=True).get(pk=key)
+    finally:
+        connection.close()
 
 
 class TestCompiledQuery:
@@ -47,6 +58,19 @@ class TestCompiledQuery:
 
         assert found.created_at == token.created_at
         assert found.created_at.utcoffset() == timedelta(0)
+
+    @pytest.mark.django_db(transaction=True)
+    def test_locks_rows_in_a_transaction_only(self):
+        delivery = DeliveryFactory.create()
+        query = CompiledQuery(lambda: Delivery.objects.select_for_update(nowait=True).filter(pk=Parameter("id")))
+        with transaction.atomic():
+            (locked,) = query.all(id=delivery.pk)
+            with ThreadPoolExecutor(1) as pool, pytest.raises(OperationalError, match="could not obtain lock"):
+                pool.submit(_lock_elsewhere, delivery.pk).result()
+
+        assert locked == delivery
+        with pytest.raises(TransactionManagementError):
+            query.all(id=delivery.pk)
 
     def test_reads_json_and_a_missing_related_object_as_the_queryset_does(self, django_assert_num_queries):
         delivery = DeliveryFactory.create(stops=2)

@@ -28,7 +28,7 @@ WEB = "import config.server.web; from config.server import preload; preload.load
 STATE = (
     "import gc, json, psutil, sys; process = psutil.Process();"
     "print(json.dumps([process.num_threads(), len(process.net_connections('all')), 'panel.views' in sys.modules,"
-    " len(gc.get_objects()) < gc.get_freeze_count() / 100]))"
+    " len(gc.get_objects()) < gc.get_freeze_count() / 100, gc.get_threshold()[0]]))"
 )
 
 
@@ -40,10 +40,11 @@ def test_the_process_that_forks_has_loaded_all_and_nothing_that_must_not_be_fork
     )  # fmt: skip  # a command in few lines
 
     assert done.returncode == 0, done.stderr
-    threads, connections, has_views, is_frozen = json.loads(done.stdout)
+    threads, connections, has_views, is_frozen, collected_after = json.loads(done.stdout)
     assert (threads, connections) == (1, 0)
     assert has_views
     assert is_frozen
+    assert collected_after == 10_000
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="forks on Linux only")
