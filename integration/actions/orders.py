@@ -297,7 +297,7 @@ def create(
             updated_at=at,
             carrier_id=facts.carrier,
         )
-        naming = invoices.meaning_without_sign(order, naming)
+        naming = invoices.meaning_by_name(order, naming)
         keys = {invoice.access_key for invoice in naming}
         assigned = []
         if facts.carrier:

@@ -80,8 +80,8 @@ _FORGET_FORMER_CODES = """
             WHERE link.order_id = o.id AND invoice.number = code.value))
     )
 """
-# Invoices with one cut reference that are looked at for an order.
-_MOST_BEGINNING = 20
+# Invoices with one reference that may be cut, or leave a number sign out, that are looked at for an order.
+_MOST_DOUBTFUL = 20
 _LONGEST_NAMED = 100
 _MOST_CANDIDATES = 3
 
@@ -111,7 +111,7 @@ class DoubtCode(StrEnum):
 class Doubt:
     """`about`: the document, key, reference or order that the doubt is about, if it is about one.
 
-    `candidates`: the codes of the orders that a cut reference may mean, some of them if there are many.
+    `candidates`: the codes of the orders that an uncertain reference may mean, some of them if there are many.
     """
 
     code: DoubtCode
@@ -446,7 +446,7 @@ class _NamedOrder:
 
 @dataclass
 class _Named:
-    """What an invoice names: orders; references of none; cut references, with the orders that they may mean."""
+    """What an invoice names: orders; references of none; uncertain ones, with the orders that they may mean."""
 
     orders: list[_NamedOrder] = field(default_factory=list)
     unmatched: list[str] = field(default_factory=list)
@@ -480,7 +480,7 @@ def _named_orders(invoice: Invoice, *, references: Collection[str]) -> _Named:
         if value in keys:
             candidates, reason = [by_key[keys[value]]], LinkReason.REFERENCE
         is_whole = value in keys and not leaves_out_sign(value, candidates[0].code)
-        meant = candidates[0] if is_whole else order_of_cut_reference(invoice, candidates)
+        meant = candidates[0] if is_whole else order_that_agrees(invoice, candidates)
         possible = _possible(invoice, candidates)
         if meant is not None:
             found.setdefault(composed(meant.code), _NamedOrder(meant, reason))
@@ -492,17 +492,20 @@ def _named_orders(invoice: Invoice, *, references: Collection[str]) -> _Named:
     return named
 
 
-def order_of_cut_reference(invoice: Invoice, alike: Sequence[Order]) -> Order | None:
-    """The order that a reference of CUT_REFERENCE characters means, of all whose longer codes begin with it.
+def order_that_agrees(invoice: Invoice, candidates: Sequence[Order]) -> Order | None:
+    """The order that an uncertain reference means, of the `candidates` that it may mean.
 
-    NF-e have no room for more, so that systems cut longer codes, and codes of other customers begin the same. So
-    something else has to agree: the order names the invoice; or the receiver's document is the invoice's recipient, of
-    several with the value of the order; or the value alone, where one of the two documents is not known. An order that
-    names another invoice is never meant. None: nothing agrees, or more than one order does.
+    A reference of CUT_REFERENCE characters may mean all orders whose longer codes begin with it: NF-e have no room for
+    more, so that systems cut longer codes, and codes of other customers begin the same. One that leaves a number sign
+    out may mean an order that is still to come.
+
+    So something else has to agree: the order names the invoice; or the receiver's document is the invoice's recipient,
+    of several with the value of the order; or the value alone, where one of the two documents is not known. An order
+    that names another invoice is never meant. None: nothing agrees, or more than one order does.
     """
-    if len(alike) > _MOST_ALIKE:
+    if len(candidates) > _MOST_ALIKE:
         return None
-    possible = _possible(invoice, alike)
+    possible = _possible(invoice, candidates)
     naming = [order for order in possible if order.invoice_key]
     same = [order for order in possible if _same_receiver(invoice, order)]
     for fitting in (
@@ -518,8 +521,8 @@ def order_of_cut_reference(invoice: Invoice, alike: Sequence[Order]) -> Order | 
     return None
 
 
-def _possible(invoice: Invoice, alike: Iterable[Order]) -> list[Order]:
-    return [order for order in alike if order.invoice_key in ("", invoice.access_key)]
+def _possible(invoice: Invoice, candidates: Iterable[Order]) -> list[Order]:
+    return [order for order in candidates if order.invoice_key in ("", invoice.access_key)]
 
 
 def _same_receiver(invoice: Invoice, order: Order) -> bool | None:
@@ -564,7 +567,7 @@ def match_corrected(order: Order, *, by: str, at: datetime) -> None:
         *order.invoice_links.values_list("invoice", flat=True),
     }
     for references in doubtful:
-        concerned.update(references.order_by("-invoice").values_list("invoice", flat=True)[:_MOST_BEGINNING])
+        concerned.update(references.order_by("-invoice").values_list("invoice", flat=True)[:_MOST_DOUBTFUL])
     for invoice in own.filter(pk__in=concerned).defer("raw").prefetch_related("references"):
         _match_again(invoice, order, by=by, at=at)
     with connection.cursor() as cursor:
@@ -636,22 +639,20 @@ def meaning_by_cut_reference(order: Order, *, among: Collection[int]) -> list[Cu
     if any(composed(each.code) == reference for each in alike):
         return []
     found = Invoice.objects.of(order.seller_id, order.environment).filter(pk__in=among, is_void=False).defer("raw")
-    return [
-        CutReference(invoice, alike) for invoice in found if order_of_cut_reference(invoice, [*alike, order]) is order
-    ]
+    return [CutReference(invoice, alike) for invoice in found if order_that_agrees(invoice, [*alike, order]) is order]
 
 
-def meaning_without_sign(order: Order, naming: Sequence[Invoice]) -> list[Invoice]:
-    """Of the stored invoices `naming` a new order those that mean it, also where they leave its sign out.
+def meaning_by_name(order: Order, naming: Sequence[Invoice]) -> list[Invoice]:
+    """Of the stored invoices `naming` a new order those that mean it: all, unless they leave its number sign out.
 
-    As `_named_orders` says.
+    With those something else has to agree, as `_named_orders` says.
     """
     if not naming or NUMBER_SIGN not in order.code:
         return [*naming]
     references = InvoiceReference.objects.filter(invoice__in=naming).alias(compact=compact_code("value"))
     whole = {*references.filter(compact=compact_code(Value(order.code))).values_list("invoice", flat=True)}
     read = Invoice.objects.defer("raw").in_bulk([invoice.pk for invoice in naming])
-    return [each for each in naming if each.pk in whole or order_of_cut_reference(read[each.pk], [order]) is order]
+    return [each for each in naming if each.pk in whole or order_that_agrees(read[each.pk], [order]) is order]
 
 
 def unlink_alike(order: Order, *, named_by: Iterable[Invoice], by: str, at: datetime) -> None:

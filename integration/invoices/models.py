@@ -83,7 +83,7 @@ class Invoice(models.Model):
     value = models.DecimalField(_("value"), max_digits=15, decimal_places=2, null=True)
     issued_at = models.DateTimeField(_("issued at"), null=True)
     layout = not_personal(models.CharField(_("layout"), max_length=4, blank=True))
-    # Who receives the goods, by the file. It decides whether an order is the one of a cut reference.
+    # Who receives the goods, by the file. It decides which order an uncertain reference means.
     recipient_document = personal(
         models.CharField(_("recipient"), max_length=14, blank=True, default="", db_default="")
     )
