@@ -332,6 +332,21 @@ class TestInvoices:
 
         assert seen == [[], ["#1001"], [], ["#1001"], []]
 
+    def test_of_several_references_without_the_number_sign_are_those_that_agree_now(self, api, seller):
+        order = create_order(seller, orderId="#1001", receiver={**RECEIVER, "document": None}, orderCost=1)
+        recipients = {3: "11144477735", 4: "11144477735", 5: "52998224725"}
+        for number, recipient in recipients.items():
+            raw = nfe_xml(key=access_key(number), items=("1001",), recipient=recipient, value="2.00").encode()
+            send_invoice(seller, raw)
+        of_each = [{"document": "111.444.777-35"}, {"document": "529.982.247-25"}, {"document": None}]
+
+        seen = []
+        for changes in of_each:
+            patch(api, {"receiver": {**RECEIVER, **changes}}, "#1001")
+            seen.append({*order.invoices.values_list("access_key", flat=True)})
+
+        assert seen == [{access_key(3), access_key(4)}, {access_key(5)}, set()]
+
 
 class TestCarrier:
     @pytest.fixture

@@ -1,4 +1,5 @@
 from datetime import timedelta
+from itertools import permutations
 from urllib.parse import quote
 
 import pytest
@@ -51,6 +52,11 @@ def codes_of(response):
 def linked(invoice=None):
     links = InvoiceLink.objects.all() if invoice is None else invoice.links.all()
     return sorted(links.values_list("order__code", flat=True))
+
+
+def keys_of(code):
+    """The access keys of the invoices that are linked to an order."""
+    return {*InvoiceLink.objects.filter(order__code=code).values_list("invoice__access_key", flat=True)}
 
 
 class TestUpload:
@@ -580,6 +586,21 @@ class TestLinks:
         )
 
         assert (linked() == ["#1001"]) == is_linked
+
+    @in_turn("places", [*permutations(range(4))])
+    def test_several_to_an_order_with_a_number_sign_each_for_its_own_reasons(self, seller, places):
+        makes = [
+            lambda: create_order(seller, orderId="#1001"),
+            lambda: send_invoice(seller, nfe_xml(items=("1001",), value="150.00").encode()),
+            lambda: send_invoice(seller, nfe_xml(items=("#1001",), key=access_key(2)).encode()),
+            lambda: send_invoice(seller, nfe_xml(items=("1001",), key=access_key(3)).encode()),  # nothing else agrees
+        ]
+        for place in places:
+            makes[place]()
+
+        assert keys_of("#1001") == {ACCESS_KEY, access_key(2)}
+        create_order(seller, orderId="1001")
+        assert (keys_of("#1001"), keys_of("1001")) == ({access_key(2)}, {ACCESS_KEY, access_key(3)})
 
     def test_the_exact_order_rather_than_one_with_a_number_sign_whichever_comes_first(self, seller):
         create_order(seller, orderId="#1001")
