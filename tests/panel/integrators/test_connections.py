@@ -5,12 +5,10 @@ import re
 import pytest
 from django.urls import reverse
 
-from common.shops.models import LONGEST_SECRET
 from common.shops.platforms import Platform
 from delivery.connections import drafts
 from delivery.connections.models import Connection, Draft, Reception
 from delivery.models import AuditAction, AuditEntry, Delivery, Stop, Tariff
-from panel import shop_pages
 from tests.delivery.connections.shops import NEAR, WITHOUT_NUMBER, order, post
 from tests.delivery.connections.shops import shop as connected
 from tests.delivery.geo.geocoder import HOUSE
@@ -68,14 +66,8 @@ class TestConnectAShop:
         sent = {**SETTINGS, "platform": platform.value, "pickup": str(shop.integrator.pickup_points.first().pk)}
 
         member.post(url("connections"), {**sent, "secret": " theirs "})
-        made = Connection.objects.get()
-        at_first = made.secret
-        longest = "s" * LONGEST_SECRET
-        for secret in ("", longest, longest + "s"):
-            member.post(url("connection_secret", made.pk), {"secret": secret})
 
-        made.refresh_from_db()
-        assert (at_first, made.secret) == ("theirs", longest)
+        assert Connection.objects.get().secret == "theirs"
 
     def test_takes_pickup_points_of_the_account_only(self, member, url):
         sent = {**SETTINGS, "platform": "WOOCOMMERCE", "pickup": str(PickupPointFactory.create().pk)}
@@ -83,31 +75,13 @@ class TestConnectAShop:
         assert member.post(url("connections"), sent).status_code == 422
         assert not Connection.objects.exists()
 
-    def test_changes_its_settings_and_its_secret(self, member, url, connection):
+    def test_changes_its_settings(self, member, url, connection):
         sent = {**SETTINGS, "name": "Outra", "pickup": str(connection.pickup_id), "automatic": "on"}
-        before = connection.secret
 
         member.post(url("connection", connection.pk), sent)
-        shown = member.post(url("connection_secret", connection.pk), follow=True).content.decode()
 
         connection.refresh_from_db()
         assert (connection.name, connection.automatic) == ("Outra", True)
-        assert connection.secret != before
-        assert connection.secret in shown
-        assert post(connection, order(), secret=before).status_code == 401
-
-    def test_gets_no_secret_once_it_is_removed_meanwhile(self, member, url, connection, monkeypatch):
-        found = shop_pages.Secret.found
-
-        def removed(view, key):
-            connection = found(view, key)
-            view.remove(connection)
-            return connection
-
-        monkeypatch.setattr(shop_pages.Secret, "found", removed)
-
-        assert member.post(url("connection_secret", connection.pk)).status_code == 404
-        assert Connection.objects.get().secret_ciphertext == ""
 
     def test_is_in_the_activity_of_its_environment_by_its_name(self, member, url, connection):
         member.post(

@@ -9,7 +9,6 @@ from integration.connections import actions
 from integration.connections.models import Connection, Draft, Reception
 from integration.freight.models import FreightRate
 from integration.models import Order
-from panel import shop_pages
 from tests.delivery.connections.shops import WITHOUT_NUMBER, order, post
 from tests.integration.connections.shops import shop as connected
 from tests.integration.factories import COMPANY, OTHER_COMPANY, SellerFactory, create_order, load_tariff
@@ -70,31 +69,14 @@ class TestConnectAShop:
 
         assert (answer.status_code, Connection.objects.get()) == (422, connection)
 
-    def test_changes_its_settings_and_its_secret(self, member, seller, connection):
-        before = connection.secret
+    def test_changes_its_settings(self, member, seller, connection):
         page = member.get(url("seller_connection", seller, connection.pk)).content.decode()
 
         member.post(url("seller_connection", seller, connection.pk), {**SETTINGS, "height": "10", "name": "Outra"})
-        shown = member.post(url("seller_connection_secret", seller, connection.pk), follow=True).content.decode()
 
         connection.refresh_from_db()
         assert re.search(r'name="length"[^>]*value="10"', page)
         assert (connection.name, connection.dimensions, connection.service) == ("Outra", "20x10x30,0.75", "next")
-        assert connection.secret != before
-        assert connection.secret in shown
-
-    def test_gets_no_secret_once_it_is_removed_meanwhile(self, member, seller, connection, monkeypatch):
-        found = shop_pages.Secret.found
-
-        def removed(view, key):
-            connection = found(view, key)
-            view.remove(connection)
-            return connection
-
-        monkeypatch.setattr(shop_pages.Secret, "found", removed)
-
-        assert member.post(url("seller_connection_secret", seller, connection.pk)).status_code == 404
-        assert Connection.objects.get().secret_ciphertext == ""
 
     @pytest.mark.parametrize("platform", list(Platform))
     def test_is_tried_with_a_signed_order(self, member, seller, platform):

@@ -1,16 +1,18 @@
-"""Correcting an order of a shop, in both areas: what a person typed is not lost when it is refused."""
+"""Pages of connected shops in both areas: the secret of a connection, and correcting an order."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import pytest
 
-from common.shops.models import ShopDraft
+from common.shops.models import LONGEST_SECRET, ShopDraft
+from common.shops.platforms import Platform
 from delivery.connections import drafts
 from delivery.connections.models import Draft as DeliveryDraft
 from integration.connections.models import Draft as SellerDraft
-from panel.shop_pages import CHANGED
+from panel import shop_pages
 from tests.delivery.connections import shops
 from tests.delivery.connections.shops import WITHOUT_NUMBER, order, post
 from tests.integration.connections import shops as seller_shops
@@ -21,26 +23,29 @@ from tests.panel.sent_forms import filled, form_of
 
 @dataclass(frozen=True)
 class Area:
-    """`page`: of a draft; `form`: before the names of the fields of the address; `save`: what the button sends."""
+    """`connect`: a shop; `url`: of a page, by its name; `form`: before the names of the fields of a draft's address.
 
+    `save`: what the button of a draft's form sends.
+    """
+
+    connect: Callable[..., Any]
+    url: Callable[..., str]
     drafts: type[ShopDraft]
-    connection: Any
-    page: Callable[[ShopDraft], str]
     form: str
     save: dict[str, str]
 
+    def draft(self) -> Any:
+        return self.drafts._default_manager.get()
+
     def received(self) -> Any:
         """A draft whose number of the house is missing."""
-        post(self.connection, order(7, **WITHOUT_NUMBER))
+        post(self.connect(), order(7, **WITHOUT_NUMBER))
         drafts.check_due()
         return self.draft()
 
     def changed(self, **shipping: str) -> None:
         """The shop tells it again with another address."""
-        post(self.connection, order(7, **WITHOUT_NUMBER | {"shipping": {"number": "", **shipping}}))
-
-    def draft(self) -> Any:
-        return self.drafts._default_manager.get()
+        post(self.draft().connection, order(7, **WITHOUT_NUMBER | {"shipping": {"number": "", **shipping}}))
 
     def typed(self, **values: str) -> dict[str, str]:
         return {f"{self.form}-{name}": value for name, value in values.items()}
@@ -52,11 +57,15 @@ def area(request, shop, seller, url, settings, geocoder):
     load_tariff()
     seller.companies.update(postcode="01310100")
     if request.param == "deliveries":
-        connection = shops.shop(integrator=shop.integrator, pickup=shop.integrator.pickup_points.first())
-        return Area(DeliveryDraft, connection, lambda draft: url("draft", draft.pk), "b", {})
-    connection = seller_shops.shop(seller=seller)
+        connect = partial(shops.shop, integrator=shop.integrator, pickup=shop.integrator.pickup_points.first())
+        return Area(connect, url, DeliveryDraft, "b", {})
+    of_seller = partial(seller_shops.shop, seller=seller)
     return Area(
-        SellerDraft, connection, lambda draft: pages.url("seller_draft", seller, draft.pk), "to", {"step": "save"}
+        of_seller,
+        lambda name, *arguments: pages.url(f"seller_{name}", seller, *arguments),
+        SellerDraft,
+        "to",
+        {"step": "save"},
     )
 
 
@@ -71,10 +80,52 @@ def notes(page):
     return {each.get("id").removeprefix("id_").removesuffix("_helptext"): each.text for each in found}
 
 
+class TestTheSecret:
+    def test_of_woocommerce_is_made_anew_and_shown_once(self, member, area):
+        connection = area.connect()
+        before = connection.secret
+
+        shown = member.post(area.url("connection_secret", connection.pk), follow=True).content.decode()
+
+        connection.refresh_from_db()
+        assert connection.secret != before
+        assert connection.secret in shown
+        assert connection.secret not in member.get(area.url("connection", connection.pk)).content.decode()
+        assert post(connection, order(), secret=before).status_code == 401
+
+    @pytest.mark.parametrize("platform", [Platform.SHOPIFY, Platform.YAMPI])
+    def test_of_other_platforms_is_that_which_is_pasted(self, member, area, platform):
+        connection = area.connect(platform=platform)
+        longest = "s" * LONGEST_SECRET
+
+        kept = []
+        for secret in (" theirs ", "", longest, longest + "s"):
+            member.post(area.url("connection_secret", connection.pk), {"secret": secret})
+            connection.refresh_from_db()
+            kept.append(connection.secret)
+
+        assert kept == ["theirs", "theirs", longest, longest]
+
+    def test_is_none_once_the_shop_is_removed_meanwhile(self, member, area, monkeypatch):
+        connection = area.connect()
+        found = shop_pages.Secret.found
+
+        def removed(view, key):
+            connection = found(view, key)
+            view.remove(connection)
+            return connection
+
+        monkeypatch.setattr(shop_pages.Secret, "found", removed)
+
+        assert member.post(area.url("connection_secret", connection.pk)).status_code == 404
+        connection.refresh_from_db()
+        assert connection.secret_ciphertext == ""
+
+
 class TestACorrection:
     def test_that_is_not_valid_is_shown_again_with_what_was_typed(self, member, area):
         draft = area.received()
-        address = area.page(draft)
+        address = area.url("draft", draft.pk)
         typed = area.typed(name="Outra pessoa", number="500", zipcode="1")
 
         page = member.post(address, filled(member.get(address), **typed, **area.save))
@@ -85,7 +136,7 @@ class TestACorrection:
         assert (area.draft().payload, area.draft().status) == (draft.payload, "open")
 
     def test_of_an_order_that_has_changed_is_shown_beside_what_it_is_now(self, member, area):
-        address = area.page(area.received())
+        address = area.url("draft", area.received().pk)
         sent = filled(member.get(address), **area.typed(name="Outra pessoa", number="500"), **area.save)
         area.changed(first_name="Ana", address_1="Rua Bela Cintra")
         now = area.draft()
@@ -93,7 +144,7 @@ class TestACorrection:
         page = member.post(address, sent)
 
         assert (page.status_code, marked(page)) == (422, [])
-        assert str(CHANGED) in page.content.decode()
+        assert str(shop_pages.CHANGED) in page.content.decode()
         again = filled(page)
         expected = area.typed(name="Outra pessoa", number="500", street="Rua Bela Cintra", city="São Paulo")
         assert again.items() >= expected.items()
