@@ -219,13 +219,14 @@ class ConnectionPage(ShopView):
         fresh = self.request.session.get(_FRESH) == connection.pk
         if fresh:
             del self.request.session[_FRESH]
+        is_made_here = connection.platform == Platform.WOOCOMMERCE
         return self.page(
             "panel/connection.html",
             status=status,
             connection=connection,
             address=origin(self.request) + connection.path,
-            secret=connection.secret if fresh else "",
-            is_made_here=connection.platform == Platform.WOOCOMMERCE,
+            secret=connection.secret if fresh and is_made_here else "",
+            is_made_here=is_made_here,
             receptions=connection.receptions.all()[:MOST_RECEPTIONS],
             form=form,
             secret_form=SecretForm(),
