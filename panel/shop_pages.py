@@ -11,6 +11,7 @@ from django import forms
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
+from django.utils.html import format_html
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
@@ -57,7 +58,8 @@ class Renewed(NamedTuple):
     def note(self, form: forms.Form) -> None:
         """Write the notes at the fields of a form with the data."""
         for bound in form:
-            bound.help_text = self.notes.get(bound.html_name, bound.help_text)
+            if text := self.notes.get(bound.html_name):
+                bound.help_text = format_html('<b class="warn-text">{}</b>', text)
 
 
 def keep_shown(form: forms.Form) -> None:

@@ -77,7 +77,7 @@ def marked(page):
 def notes(page):
     """By the names of fields what stands below them."""
     found = form_of(page).xpath('.//*[@class="help"]')
-    return {each.get("id").removeprefix("id_").removesuffix("_helptext"): each.text for each in found}
+    return {each.get("id").removeprefix("id_").removesuffix("_helptext"): each.text_content() for each in found}
 
 
 class TestTheSecret:
