@@ -171,6 +171,8 @@ LOCKS: dict[str, tuple[str, ...]] = {
     ),
     "delivery/drivers/moves.py:perform": (
         f"{_DELIVERY}TestReportOfAMove::test_sees_that_the_route_has_just_passed_to_another_driver",
+    ),
+    "delivery/drivers/moves.py:_LOCKED_DRIVER": (
         f"{_DELIVERY}TestReportOfAMove::test_is_made_once_although_it_is_sent_again_for_another_delivery",
     ),
     "delivery/actions/drivers.py:_lock_first": (_PASSES_OVER,),
@@ -238,6 +240,7 @@ LOCKS: dict[str, tuple[str, ...]] = {
         f"{_DELIVERY}TestRotationOfAToken::test_sees_that_it_has_just_been_revoked",
     ),
     "delivery/actions/transitions.py:begin": (_OF_A_DELIVERY,),
+    "delivery/actions/transitions.py:_LOCKED": (_OF_A_DELIVERY,),
     "delivery/actions/transitions.py:lock": (_OF_A_DELIVERY,),
     "delivery/actions/transitions.py:lock_unless_busy": (
         f"{_DELIVERY}TestScheduledOffer::test_is_not_made_of_a_route_that_has_just_been_cancelled",

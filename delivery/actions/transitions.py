@@ -51,13 +51,13 @@ def lock(delivery: Delivery) -> Delivery:
     waited. NO KEY, because inserts of rows that refer to the delivery, such as queue items, must not wait.
     """
     log_context.note("delivery", delivery.pk)
-    locked = locked_row(delivery.pk)
+    locked = lock_row(delivery.pk)
     if locked is None:
         raise Delivery.DoesNotExist
     return _with_parts(locked)
 
 
-def locked_row(delivery: UUID) -> Delivery | None:
+def lock_row(delivery: UUID) -> Delivery | None:
     """The delivery with this id, its row locked as by `lock`; None if there is none."""
     return _LOCKED.first(id=delivery)
 

@@ -44,7 +44,7 @@ def perform(*, driver: Driver, sent: SentMove, at: datetime) -> DriverMove:
     A refusal is an outcome too; its text is in the active language, the phone's. The outcome of a move of an unknown
     delivery is not stored.
     """
-    delivery = transitions.locked_row(sent.delivery)
+    delivery = transitions.lock_row(sent.delivery)
     if delivery is None:
         log_context.note("delivery", sent.delivery)
         move = DriverMove(driver=driver, report=sent.id, delivery_id=sent.delivery, received_at=at)

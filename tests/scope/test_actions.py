@@ -36,7 +36,7 @@ NOT_CALLED = {
     "delivery.actions.drivers.pull_back_positions": _INNER,
     "delivery.actions.transitions.count_on_commit": _INNER,
     "delivery.actions.transitions.follow_up_on_commit": _INNER,
-    "delivery.actions.transitions.locked_row": _INNER,
+    "delivery.actions.transitions.lock_row": _INNER,
     "common.webhooks.endpoints.check_url": _PURE,
     "common.webhooks.endpoints.create": _INNER,
     "common.webhooks.endpoints.first": _INNER,
