@@ -37,7 +37,8 @@ class DetailsForm(forms.Form):
     def __init__(self, *args: Any, targets: Sequence[Status], needs_code: bool = True, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.targets, self.needs_code = targets, needs_code
-        self.fields["happened_at"].help_text = f"{gettext('Empty: now.')} {zones.by_clocks()}"
+        now = gettext("Empty: now.")
+        self.fields["happened_at"].help_text = f"{now} {zones.by_clocks()}"
         if not set(targets) & set(lifecycle.WITH_REASON):
             del self.fields["code"], self.fields["reason"]
 

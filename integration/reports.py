@@ -14,6 +14,7 @@ from typing import Any
 from django.db.models import Case, Count, DateField, F, OuterRef, Q, QuerySet, Subquery, Sum, TextField, Value, When
 from django.db.models.functions import Coalesce, TruncDate, TruncMonth
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 
 from common.accounts import Environment
 from common.brazil.formats import money, number
@@ -32,7 +33,7 @@ _SERIES = {
     "late": Series(_("Delivered late"), "warn"),
     "under_way": Series(_("Under way"), "info"),
     "failed": Series(_("Not delivered or returned"), "bad"),
-    "cancelled": Series(words.STATUSES[Status.CANCELLED], "none"),
+    "cancelled": Series(pgettext_lazy("number of orders", "Cancelled"), "none"),
 }
 _STANDING = Case(
     # An order without a promised day is on time whenever it arrives.

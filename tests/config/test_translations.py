@@ -1,5 +1,6 @@
 """Portuguese is complete: every text of the pages has a translation that fits."""
 
+import ast
 import re
 from io import BytesIO
 
@@ -9,6 +10,7 @@ from babel.messages.mofile import read_mo
 from babel.messages.pofile import read_po, write_po
 from django.conf import settings
 
+from config.env import PACKAGES
 from config.management.commands import messages
 
 _PLACEHOLDER = re.compile(r"%\(\w+\)[sd]|%[sd]|%%|\{\w*\}|<[^>]+>")
@@ -30,6 +32,23 @@ def test_every_text_of_the_pages_is_in_the_file(translated):
     collected = {message.id for message in messages.collected() if message.id}
 
     assert collected == {message.id for message in translated}, "run `manage.py messages`"
+
+
+def test_no_text_is_translated_within_an_f_string_alone():
+    """Babel does not look into f-strings, so that such a text would be in no file."""
+    collected = {message.id for message in messages.collected() if message.id}
+    within = [
+        call.args[0].value
+        for path in (path for package in PACKAGES for path in package.rglob("*.py"))
+        for text in ast.walk(ast.parse(path.read_text()))
+        if isinstance(text, ast.JoinedStr)
+        for call in ast.walk(text)
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id in {"_", "gettext"}
+        if isinstance(call.args[0], ast.Constant)
+    ]
+
+    assert within
+    assert {*within} <= collected
 
 
 def test_every_text_has_a_translation(translated):

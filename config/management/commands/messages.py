@@ -43,6 +43,7 @@ _OF_DJANGO = (
     "The %(name)s “%(obj)s” was deleted successfully.",
     "Add another %(verbose_name)s",
     "Add another %(model)s",
+    "Save and add another",
     "Sat",  # "Sab" there
 )
 _KEYWORDS: dict[str, Any] = {
