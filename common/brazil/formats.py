@@ -160,9 +160,11 @@ def _time_of_day(value: datetime | None, day: date_type) -> str:
 
 
 def duration(value: timedelta) -> str:
-    """Hours and whole minutes, as they are written in both languages: `6 h 40 min`, `40 min`."""
+    """Hours and whole minutes, as they are written in both languages: `6 h 40 min`, `40 min`. Less is `38 s`."""
     hours, minutes = divmod(value // _MINUTE, 60)
-    return f"{hours} h {minutes} min" if hours else f"{minutes} min"
+    if hours or minutes:
+        return f"{hours} h {minutes} min" if hours else f"{minutes} min"
+    return f"{value // timedelta(seconds=1)} s"
 
 
 def document(value: str) -> str:

@@ -134,7 +134,8 @@ class TestOpening:
 
 
 @pytest.mark.parametrize(
-    ("seconds", "text"), [(59, "0 min"), (60, "1 min"), (3599, "59 min"), (3600, "1 h 0 min"), (90_000, "25 h 0 min")]
+    ("seconds", "text"),
+    [(0, "0 s"), (59, "59 s"), (60, "1 min"), (3599, "59 min"), (3600, "1 h 0 min"), (90_000, "25 h 0 min")],
 )
 def test_a_duration_has_whole_minutes_and_hours_beyond_a_day(seconds, text):
     assert formats.duration(timedelta(seconds=seconds)) == text
