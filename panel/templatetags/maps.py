@@ -17,10 +17,10 @@ def pin_head(context: Context) -> dict[str, Any]:
 
 
 @register.inclusion_tag("panel/pin.html")
-def pin(fields: str, *, radius: str | int = "") -> dict[str, Any]:
+def pin(fields: str, *, radius: str | int = "", label: str = "A") -> dict[str, Any]:
     """A map whose pin and the fields with this CSS selector follow each other.
 
     The selector is of one field for latitude and longitude, or of two. `radius` is metres, or the selector of the field
-    with them.
+    with them. `label`: of the point whose place it is.
     """
-    return {"fields": fields, "radius": radius}
+    return {"fields": fields, "radius": radius, "label": label}

@@ -152,6 +152,12 @@ class TestStreetsFromOpenStreetMap:
         assert 'href="https://www.openstreetmap.org/copyright"' in after.context["tiles"]["attribution"]
         assert DispatchRulesChange.objects.get(pgh_label="changed").pgh_context["by"] == "user superuser"
 
+    def test_are_offered_to_those_who_may_decide_for_them_alone(self, as_role, shop):
+        roles = ("superuser", "dispatcher")
+        pages = [as_role(role).get(reverse("panel:board")).content.decode() for role in roles]
+
+        assert ['id="no-ground"' in page for page in pages] == [True, False]
+
     def test_are_not_asked_for_beside_a_map_file(self, map_file, rules):
         rules(streets_from_openstreetmap=True)
 

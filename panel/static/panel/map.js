@@ -28,8 +28,8 @@ window.rota = Object.assign(window.rota || {}, {
     return Object.assign(layer, { backgroundColor: "" });
   },
 
-  // Without a background `orient` says where places are, and templates/panel/ground.html what can be done. Receivers choose
-  // no place and decide nothing, so that their page has no such template.
+  // Without a background `orient` says where places are, and templates/panel/ground.html what can be
+  // done by those who may decide for streets.
   noGround(map) {
     const template = document.getElementById("no-ground");
     map.createPane("orientation").style.zIndex = 250; // below everything else

@@ -1,9 +1,9 @@
 // Maps with a pin, and the fields with its coordinates, each of which changes the other.
 //
-//   <div class="pin-map" data-pin="#id_position" data-radius="150"></div>
+//   <div class="pin-map" data-pin="#id_position" data-label="A" data-radius="150"></div>
 //
 // `data-pin` is a selector of one field for "latitude, longitude", or of two. It is searched for in the nearest element
-// around with `data-pin-fields`, else in the page. `data-radius`: metres of a circle around the pin, or a selector of
+// around with `data-pin-fields`, else in the page. `data-label` is written on the pin. `data-radius`: metres of a circle around the pin, or a selector of
 // the field with them. A button with `data-lat` and `data-lng` sets the pin of the page.
 "use strict";
 
@@ -11,13 +11,14 @@
   const NEAR = 16; // zoom levels
   const NEAREST = 17;
   const tiles = JSON.parse(document.getElementById("tiles").textContent);
-  const icon = L.divIcon({ className: "point pickup chosen", html: "A", iconSize: [26, 26] });
 
   class Pin {
     constructor(element) {
       const scope = element.closest("[data-pin-fields]") ?? document;
       this.fields = [...scope.querySelectorAll(element.dataset.pin)];
-      const radius = element.dataset.radius;
+      const { label, radius } = element.dataset;
+      const className = label === "A" ? "point pickup chosen" : "point chosen";
+      this.look = { icon: L.divIcon({ className, html: label, iconSize: [26, 26] }), alt: label };
       this.radius = radius && Number.isNaN(Number(radius)) ? scope.querySelector(radius) : { value: radius };
       this.map = rota.map(element, tiles);
       this.map.on("click", (event) => this.write(event.latlng.wrap()));
@@ -50,7 +51,7 @@
       const place = this.read();
       if (!place) return;
       if (!this.marker) {
-        this.marker = L.marker(place, { icon, draggable: true, autoPan: true, keyboard: false, alt: "A" }).addTo(this.map);
+        this.marker = L.marker(place, { ...this.look, draggable: true, autoPan: true, keyboard: false }).addTo(this.map);
         this.marker.on("dragend", () => this.write(this.marker.getLatLng().wrap()));
         this.circle = L.circle(place, { radius: 0, color: "#0f766e", weight: 1, fillOpacity: 0.12, interactive: false }).addTo(this.map);
       }

@@ -130,6 +130,11 @@ class TestConnectAShop:
 
 
 class TestOrdersOfTheShop:
+    def test_have_a_pin_with_the_letter_of_the_drop_off(self, member, url, connection):
+        text = member.get(url("draft", received(connection).pk)).content.decode()
+
+        assert re.findall('data-label="(.)"', text) == ["B"]
+
     def test_are_requested_with_one_click_at_the_price_that_is_shown(self, member, url, connection):
         draft = received(connection)
         (seen,) = set(re.findall(r'name="seen" value="([0-9]+)"', member.get(url("draft", draft.pk)).content.decode()))
