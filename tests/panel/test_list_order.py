@@ -24,6 +24,15 @@ def head(page, field):
 
 
 class TestHead:
+    def test_have_a_field_on_phones_for_the_order_of_several_rows(self, member, url, shop):
+        alone = member.get(url("tokens")).content.decode()
+        TokenFactory.create(integrator=shop.integrator)
+
+        assert ['id="filters-sort"' in page for page in (alone, member.get(url("tokens")).content.decode())] == [
+            False,
+            True,
+        ]
+
     def test_sorts_with_the_filters_and_from_the_first_page(self, member, url, shop):
         DeliveryFactory.create(token=shop.token)
 

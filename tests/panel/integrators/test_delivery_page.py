@@ -162,6 +162,7 @@ class TestNow:
 
         assert shown.startswith("Cancelled ")
         assert "Next stop" not in shown
+        assert "none yet" not in shown  # of a driver
         assert "late" not in shown
 
 

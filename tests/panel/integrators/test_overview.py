@@ -169,14 +169,6 @@ class TestPickupPoints:
         assert "requested from anywhere" in self.overview(admin_client, account)
 
 
-def test_says_what_becomes_of_repeated_external_ids(admin_client):
-    path = reverse("panel:overview", args=[TokenFactory.create().integrator.pk, "live"])
-    assert "Accepted with a warning." in admin_client.get(path).content.decode()
-
-    Integrator.objects.update(refuse_repeated_external_ids=True)
-    assert "Refused: an externalId can be used again" in admin_client.get(path).content.decode()
-
-
 class TestFirstSteps:
     def test_are_shown_until_the_first_delivery(self, admin_client):
         token = TokenFactory.create()

@@ -7,7 +7,7 @@ from django.urls import reverse
 from django.utils import timezone
 from rest_framework.test import APIClient
 
-from delivery.models import AuditEntry, Token
+from delivery.models import AuditEntry, Integrator, Token
 from tests.factories import IntegratorFactory, TokenFactory, payload
 
 QUOTE = "/api/quotation-delivery"
@@ -118,3 +118,10 @@ class TestSandboxFirst:
 
         assert reverse("panel:overview", args=[shop.integrator.pk, "live"]) in links
         assert reverse("panel:overview", args=[new.pk, "sandbox"]) in links
+
+
+def test_their_page_says_what_becomes_of_repeated_external_ids(member, url):
+    assert "Accepted with a warning." in member.get(url("tokens")).content.decode()
+
+    Integrator.objects.update(refuse_repeated_external_ids=True)
+    assert "Refused: an externalId can be used again" in member.get(url("tokens")).content.decode()
