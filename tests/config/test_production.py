@@ -1,8 +1,9 @@
-"""What the production processes import."""
+"""What the production processes import, and the versions of it."""
 
 import re
 import subprocess
 import sys
+from collections import Counter
 from importlib.metadata import packages_distributions
 
 import pytest
@@ -44,3 +45,15 @@ def test_imports_only_packages_of_production_and_nothing_of_dev(code, written):
     )  # fmt: skip  # a command in few lines
 
     assert (result.returncode, result.stdout.splitlines()) == (0, [*written, "[]"]), result.stderr
+
+
+def test_each_python_gets_the_same_version_of_a_package():
+    """Tests run on one Python. Elsewhere a newer version, which nobody has tried, would be another product."""
+    differing = {
+        f"{lock.name}: {name}"
+        for lock in BASE_DIR.glob("requirements*.lock")
+        for name, count in Counter(re.findall(r"^([\w.-]+)(?:\[.*\])?==", lock.read_text(), re.MULTILINE)).items()
+        if count > 1
+    }
+
+    assert differing == set()
