@@ -21,7 +21,6 @@ _PEOPLE = {"user", "member"}
 _KINDS = {
     gettext_noop("token"),
     gettext_noop("key"),
-    gettext_noop("command"),
     gettext_noop("driver"),
     gettext_noop("carrier"),
     gettext_noop("shop"),
@@ -47,6 +46,8 @@ def actor_name(value: str) -> str:
     kind, _space, name = value.partition(" ")
     if kind in _PEOPLE:
         return name
+    if kind == "command" and name:
+        return _("command line (%(command)s)") % {"command": name}
     return f"{_(kind)} {name}" if kind in _KINDS and name else value
 
 
