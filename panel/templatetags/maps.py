@@ -17,10 +17,10 @@ def pin_head(context: Context) -> dict[str, Any]:
 
 
 @register.inclusion_tag("panel/pin.html")
-def pin(fields: str, *, radius: str | int = "", label: str = "A") -> dict[str, Any]:
+def pin(fields: str, *, radius: str | int = "", label: str = "A", near: Any = "") -> dict[str, Any]:
     """A map whose pin and the fields with this CSS selector follow each other.
 
     The selector is of one field for latitude and longitude, or of two. `radius` is metres, or the selector of the field
-    with them. `label`: of the point whose place it is.
+    with them. `label`: of the point whose place it is. `near`: a pickup point, which an empty map shows.
     """
-    return {"fields": fields, "radius": radius, "label": label}
+    return {"fields": fields, "radius": radius, "label": label, "near": near}

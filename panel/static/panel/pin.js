@@ -3,7 +3,8 @@
 //   <div class="pin-map" data-pin="#id_position" data-label="A" data-radius="150"></div>
 //
 // `data-pin` is a selector of one field for "latitude, longitude", or of two. It is searched for in the nearest element
-// around with `data-pin-fields`, else in the page. `data-label` is written on the pin. `data-radius`: metres of a circle around the pin, or a selector of
+// around with `data-pin-fields`, else in the page. `data-label` is written on the pin.
+// Without a pin, the map shows `data-near` and the name there. `data-radius`: metres of a circle around the pin, or a selector of
 // the field with them. A button with `data-lat` and `data-lng` sets the pin of the page.
 "use strict";
 
@@ -21,6 +22,11 @@
       this.look = { icon: L.divIcon({ className, html: label, iconSize: [26, 26] }), alt: label };
       this.radius = radius && Number.isNaN(Number(radius)) ? scope.querySelector(radius) : { value: radius };
       this.map = rota.map(element, tiles);
+      const [lat, lng] = (element.dataset.near ?? "").split(",").map(Number);
+      if (element.dataset.near) {
+        this.map.setView([lat, lng], NEAR - 2, { animate: false });
+        rota.orient(this.map, { lat, lng }, [{ lat, lng, district: element.dataset.nearName }]);
+      }
       this.map.on("click", (event) => this.write(event.latlng.wrap()));
       for (const field of [...this.fields, this.radius]) field.addEventListener?.("input", () => this.show());
       new ResizeObserver(() => {

@@ -1,5 +1,7 @@
 """Pickup points that members see to, and their approval by staff."""
 
+import re
+
 import pytest
 
 from common.accounts import Role
@@ -34,6 +36,14 @@ class TestPickupPoint:
 
         assert covers(shop.integrator)
         assert AuditEntry.objects.filter(action="point_added", by="member member", subject="Loja 2").exists()
+
+    def test_is_added_on_a_map_that_shows_one_that_there_is(self, member, url, point):
+        first, own = (
+            member.get(url(*page)).content.decode() for page in (["pickup_points"], ["pickup_point", point.pk])
+        )
+
+        assert re.findall('data-near="(.*?)"', first) == [f"{point.latitude:.6f}, {point.longitude:.6f}"]
+        assert "data-near" not in own
 
     def test_is_renamed_without_moving(self, member, url, point):
         place = point.point
