@@ -36,6 +36,7 @@ from django.db.models.functions import Coalesce, Round
 from django.template.defaultfilters import floatformat
 from django.utils.translation import gettext, pgettext
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 
 from common.api.pagination import Page, page_in_order
 from common.brazil.formats import moment, moment_in, money, number, short_id
@@ -391,6 +392,13 @@ def of_drivers(period: Period) -> list[Work]:
     return sorted(named, key=lambda each: (-each.earned, each.of.name, each.of.pk))
 
 
+# Names of numbers of deliveries.
+_COUNTED = {
+    Ending.DELIVERED: pgettext_lazy("number of deliveries", "Delivered"),
+    Ending.NOT_DELIVERED: pgettext_lazy("number of deliveries", "Not delivered"),
+    Ending.CANCELLED: pgettext_lazy("number of deliveries", "Cancelled"),
+    Ending.EXPIRED: pgettext_lazy("number of deliveries", "Offer expired"),
+}
 _LOOKS = {Ending.DELIVERED: "good", Ending.NOT_DELIVERED: "bad", Ending.CANCELLED: "warn", Ending.EXPIRED: "info"}
 # The sums of a line with their names and colours.
 _AMOUNTS: list[tuple[Any, str, Any]] = [
@@ -465,7 +473,7 @@ class Report(reports.Report):
         return [
             chart(
                 gettext("Deliveries"),
-                [Series(words.ENDINGS[ending], _LOOKS[ending]) for ending in Ending],
+                [Series(_COUNTED[ending], _LOOKS[ending]) for ending in Ending],
                 lambda part: [by_part.get(part, Line()).counts[ending] for ending in Ending],
             ),
             chart(
@@ -537,7 +545,7 @@ class Report(reports.Report):
         """Of rows that are a Line. Files have what failures have added at the end, where people had none before."""
         has_extras = bool(self.total.extras)
         return [
-            *(Column(words.ENDINGS[ending], partial(_count, ending), number) for ending in Ending),
+            *(Column(_COUNTED[ending], partial(_count, ending), number) for ending in Ending),
             Column(_("Prices"), "prices", money),
             Column(_("Cancellation fees"), "fees", money),
             Column(_("Amount"), "amount", money),

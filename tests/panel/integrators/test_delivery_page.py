@@ -185,13 +185,14 @@ class TestHistory:
 
     def test_says_once_that_no_url_was_set(self, member, url, shop):
         delivery = DeliveryFactory.create(token=shop.token, accepted=True)
-        mark = "No URL was set"
+        mark, event = "No URL was set", url("event", delivery.events.earliest("pk").pk)
         before = member.get(url("delivery", delivery.pk)).content.decode()
         delivery.events.update(state="sent")
 
         after = member.get(url("delivery", delivery.pk)).content.decode()
 
         assert [page.count(mark) for page in (before, after)] == [1, 0]
+        assert [event in page for page in (before, after)] == [False, True]
 
 
 class TestWays:
