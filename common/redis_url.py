@@ -1,5 +1,6 @@
 """REDIS_URL: one server, or the Sentinels that know which server is the master."""
 
+import re
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import parse_qs, quote, unquote, urlsplit
@@ -27,10 +28,13 @@ class Sentinels:
     @classmethod
     def of(cls, url: str) -> "Sentinels | None":
         """Those that the URL names; None for the URL of a server. Raises ValueError, whose text does not repeat it."""
-        parts = urlsplit(url)
-        if parts.scheme not in _SCHEMES:
+        scheme, _colon, rest = url.partition("://")
+        if scheme.lower() not in _SCHEMES:
             return None
-        credentials, _at, hosts = parts.netloc.rpartition("@")
+        # Not split with the rest: newer Pythons refuse an address of IPv6 that is not the first host.
+        authority = re.split("[/?#]", rest, maxsplit=1)[0]
+        parts = urlsplit(f"//host{rest.removeprefix(authority)}")
+        credentials, _at, hosts = authority.rpartition("@")
         user, _colon, password = credentials.partition(":")
         query = {name: values[-1] for name, values in parse_qs(parts.query).items()}
         master, sentinel_password = query.pop("master", ""), query.pop("sentinel_password", None)
@@ -48,7 +52,7 @@ class Sentinels:
             user=unquote(user) or None,
             password=unquote(password) or None,
             sentinel_password=sentinel_password,
-            tls=parts.scheme == "rediss+sentinel",
+            tls=scheme.lower() == "rediss+sentinel",
         )
 
     @property

@@ -123,11 +123,11 @@ def _email_url(text: str) -> None:
 
 def _sender(text: str) -> None:
     """An address of RFC 5322, with or without a name."""
+    _refuse(not text.isprintable(), "this has a control character")
     try:
         validate_email(parseaddr(text)[1])
     except ValidationError as error:
         raise ValueError("this is no sender") from error
-    _refuse(not text.isprintable(), "this has a control character")
 
 
 def _origin(text: str) -> None:

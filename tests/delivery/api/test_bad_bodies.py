@@ -15,7 +15,7 @@ BOTH = (QUOTE, REQUEST)
 NOT_AN_OBJECT = [
     ("not json", ""),
     ("{", ""),
-    ('{"a": 1,}', "line 1 column 9"),
+    ('{"a": 1]', "line 1 column 8"),
     ("{'vehicleType': 'CAR'}", ""),
     ("[]", ""),
     ('[{"vehicleType": "CAR"}]', ""),
