@@ -34,9 +34,8 @@ from django.db.models import (
 )
 from django.db.models.functions import Coalesce, Round
 from django.template.defaultfilters import floatformat
-from django.utils.translation import gettext, pgettext
+from django.utils.translation import gettext, pgettext, pgettext_lazy
 from django.utils.translation import gettext_lazy as _
-from django.utils.translation import pgettext_lazy
 
 from common.api.pagination import Page, page_in_order
 from common.brazil.formats import moment, moment_in, money, number, short_id
