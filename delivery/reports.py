@@ -530,7 +530,7 @@ class Report(reports.Report):
     def _reasons(self) -> Table:
         columns = [
             Column(_("Reason"), "name"),
-            Column(_("Not delivered"), "failed", number),
+            Column(pgettext_lazy("number of stops", "Not delivered"), "failed", number, heading=_("Not delivered")),
             Column(_("Second attempt delivered"), "delivered_later", number),
         ]
         rows = reasons(self.deliveries, self.period)
@@ -544,7 +544,10 @@ class Report(reports.Report):
         """Of rows that are a Line. Files have what failures have added at the end, where people had none before."""
         has_extras = bool(self.total.extras)
         return [
-            *(Column(_COUNTED[ending], partial(_count, ending), number) for ending in Ending),
+            *(
+                Column(_COUNTED[ending], partial(_count, ending), number, heading=words.ENDINGS[ending])
+                for ending in Ending
+            ),
             Column(_("Prices"), "prices", money),
             Column(_("Cancellation fees"), "fees", money),
             Column(_("Amount"), "amount", money),

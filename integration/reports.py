@@ -35,6 +35,8 @@ _SERIES = {
     "failed": Series(_("Not delivered or returned"), "bad"),
     "cancelled": Series(pgettext_lazy("number of orders", "Cancelled"), "none"),
 }
+# Programs read the columns of files by these names.
+_HEADINGS = {"cancelled": words.STATUSES[Status.CANCELLED]}
 _STANDING = Case(
     # An order without a promised day is on time whenever it arrives.
     When(status=Status.DELIVERED, delivered_at__date__gt=F("promised_on"), then=Value("late")),
@@ -243,7 +245,10 @@ def _count(counts: str, key: str) -> Callable[[Line], int]:
 # Of rows that are a Line.
 _FIGURES = [
     Column(_("Orders"), "count", number),
-    *(Column(series.name, _count("counts", name), number) for name, series in _SERIES.items()),
+    *(
+        Column(series.name, _count("counts", name), number, heading=_HEADINGS.get(name, ""))
+        for name, series in _SERIES.items()
+    ),
     Column(_("Freight"), "freight", money),
     Column(_("Value of the orders"), "value", money),
 ]

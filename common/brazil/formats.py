@@ -160,11 +160,15 @@ def _time_of_day(value: datetime | None, day: date_type) -> str:
 
 
 def duration(value: timedelta) -> str:
-    """Hours and whole minutes, as they are written in both languages: `6 h 40 min`, `40 min`. Less is `38 s`."""
+    """Hours and whole minutes, as they are written in both languages: `6 h 40 min`, `40 min`. Less is `38 s`.
+
+    None at all are `0 min`.
+    """
     hours, minutes = divmod(value // _MINUTE, 60)
-    if hours or minutes:
-        return f"{hours} h {minutes} min" if hours else f"{minutes} min"
-    return f"{value // timedelta(seconds=1)} s"
+    seconds = value // timedelta(seconds=1)
+    if hours:
+        return f"{hours} h {minutes} min"
+    return f"{minutes} min" if minutes or not seconds else f"{seconds} s"
 
 
 def document(value: str) -> str:
