@@ -21,7 +21,7 @@ _log = logging.getLogger(__name__)
 
 
 def locate(*, addresses: Mapping[int, Mapping[str, str]], account: UUID, at: datetime) -> dict[int, Located]:
-    """Where these addresses are, by the index of their drop-off.
+    """Where these addresses are, by their keys.
 
     Asks the geocoder for those that are not remembered; without one, the table of addresses for all.
 

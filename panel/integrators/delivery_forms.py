@@ -100,6 +100,21 @@ class PlaceForm(AddressForm):
         return point
 
     @property
+    def can_be_located(self) -> bool:
+        """Whether the address can be looked for."""
+        return any(self.cleaned_data.get(name) for name in _TO_LOCATE) and addresses.can_locate()
+
+    @property
+    def must_be_located(self) -> bool:
+        """Whether there are no coordinates, and the address can be looked for."""
+        return self.cleaned_data.get("position") is None and self.can_be_located
+
+    def check_placed(self) -> None:
+        """Add an error if nothing tells where the place is."""
+        if self.cleaned_data.get("position") is None and "position" not in self.errors and not self.must_be_located:
+            self.add_error("position", _("Click on the map, or paste coordinates or a link."))
+
+    @property
     def region(self) -> Region | None:
         """Of the CEP."""
         return region_of(self.cleaned_data.get("zipcode") or "")
@@ -187,8 +202,13 @@ class PickupForm(PlaceForm):
         if chosen := self.points.get(cleaned.get("point") or ""):
             cleaned["position"] = chosen.point
             self.errors.pop("position", None)
-        elif cleaned.get("position") is None and not self.errors.keys() & {"point", "position"}:
-            self.add_error("position", _("Click on the map, or paste coordinates or a link."))
+        elif "point" not in self.errors:
+            self.check_placed()
+
+    @property
+    def can_be_located(self) -> bool:
+        """Not that of a pickup point, whose place is known."""
+        return not self.cleaned_data.get("point") and super().can_be_located
 
     @property
     def shows_contact(self) -> bool:
@@ -233,9 +253,8 @@ class DropoffForm(PlaceForm):
         return outbox.clean_address(self.cleaned_data["email"]) if self.cleaned_data["email"] else ""
 
     def clean(self) -> None:
-        cleaned = super().clean() or self.cleaned_data
-        if cleaned.get("position") is None and "position" not in self.errors and not self.must_be_located:
-            self.add_error("position", _("Click on the map, or paste coordinates or a link."))
+        super().clean()
+        self.check_placed()
 
     def refuse_in_reverse(self) -> None:
         """Add an error to each field about what a pickup does not have, as the API refuses it."""
@@ -243,16 +262,6 @@ class DropoffForm(PlaceForm):
         is_asked = {"on_failure": asked["on_failure"] not in ("", OnFailure.RETURN), **{f: asked[f] for f in _PROOFS}}
         for name in filter(is_asked.get, is_asked):
             self.add_error(name, gettext("Not on a route from the points to A, where the driver collects here."))
-
-    @property
-    def can_be_located(self) -> bool:
-        """Whether the address can be looked for."""
-        return any(self.cleaned_data.get(name) for name in _TO_LOCATE) and addresses.can_locate()
-
-    @property
-    def must_be_located(self) -> bool:
-        """Whether there are no coordinates, and the address can be looked for."""
-        return self.cleaned_data.get("position") is None and self.can_be_located
 
 
 class PackageForm(forms.Form):
@@ -402,15 +411,19 @@ class DeliveryForm:
 
     def checked(self) -> list[PlaceForm]:
         """A and the drop-offs of a form that was sent, each with what is valid of it."""
-        places = [self.pickup, *self.used]
-        for each in places:
+        for each in self.places:
             each.full_clean()
-        return places
+        return self.places
+
+    @property
+    def places(self) -> list[PlaceForm]:
+        """A and the drop-offs in use."""
+        return [self.pickup, *self.used]
 
     @property
     def to_locate(self) -> dict[int, dict[str, str]]:
-        """The addresses of the drop-offs without coordinates, by index."""
-        return {index: each.address for index, each in enumerate(self.used) if each.must_be_located}
+        """The addresses without coordinates, by their index among the `places`."""
+        return {index: each.address for index, each in enumerate(self.places) if each.must_be_located}
 
     def check_windows(self, at: datetime) -> None:
         """Raise ValidationError for windows that are refused at `at`."""
@@ -433,7 +446,7 @@ class DeliveryForm:
         for pin in found:
             if not pin.is_kept:
                 text = gettext("This place is %(km)s km from the address. Say below the price which of them holds.")
-                self.used[pin.index].add_error("position", text % {"km": number_format(pin.km, 1)})
+                pin.form.add_error("position", text % {"km": number_format(pin.km, 1)})
 
     def payload(self, located: Mapping[int, Point]) -> DeliveryRequest:
         """What the actions take, with the points of the addresses `to_locate`. Raises ValidationError, see `refuse`."""
@@ -441,26 +454,27 @@ class DeliveryForm:
             try:
                 check_served(point)
             except ValidationError as error:
-                self.used[index].add_error("street", error)
+                self.places[index].add_error("street", error)
                 raise
         trip = self.trip.cleaned_data
+        pickup, *dropoffs = (
+            _place(each, located.get(index) or each.cleaned_data["position"], self.windows.of(each.prefix or ""))
+            for index, each in enumerate(self.places)
+        )
         return DeliveryRequest(
             vehicle_type=trip["vehicle_type"],
             mode=self.mode,
             packages=[each.package for each in self.packages if each.has_changed()],
-            pickup=_place(self.pickup, self.pickup.cleaned_data["position"], self.windows.of("a")),
-            dropoffs=[
-                _place(each, located.get(index) or each.cleaned_data["position"], self.windows.of(each.prefix or ""))
-                for index, each in enumerate(self.used)
-            ],
+            pickup=pickup,
+            dropoffs=dropoffs,
         )
 
     def refuse(self, error: DeliveryError) -> None:
         """Show a refusal beside the field that it is about."""
         if isinstance(error, AddressNotLocated):
             for index, candidates in error.candidates.items():
-                self.used[index].candidates = [(text, Point(*point)) for text, point in candidates]
-                self.used[index].add_error("street", _several_places() if candidates else _no_place())
+                self.places[index].candidates = [(text, Point(*point)) for text, point in candidates]
+                self.places[index].add_error("street", _several_places() if candidates else _no_place())
         elif isinstance(error, PickupNotLinked):
             self.pickup.add_error("point", refusal(error))
         elif isinstance(error, ExternalIdInUse):
@@ -568,10 +582,9 @@ def _initial(place: Any) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class FarPin:
-    """A drop-off whose place on the map is far from its address. `is_kept`: somebody has said that the place holds."""
+    """A place on the map that is far from its address. `is_kept`: somebody has said that the place holds."""
 
-    index: int
-    form: DropoffForm
+    form: PlaceForm
     km: float
 
     @property
@@ -591,19 +604,19 @@ class FarPin:
 
 
 def far_pins(form: DeliveryForm, account: UUID, at: datetime) -> list[FarPin]:
-    """The drop-offs whose place is more than 500 m from where their street and number are."""
+    """The places that are more than 500 m from where their street and number are."""
     found = []
-    for index, each in enumerate(form.used):
+    for each in form.places:
         place, is_in_a_city = each.cleaned_data.get("position"), each.address["city"] or each.address["zipcode"]
         if not isinstance(place, Point) or not is_in_a_city or not each.can_be_located:
             continue
         try:
-            located = addresses.locate(addresses={index: each.address}, account=account, at=at)[index]
+            located = addresses.locate(addresses={0: each.address}, account=account, at=at)[0]
         except (AddressNotLocated, GeocoderUnavailable):
             continue  # nothing to compare the place with
         away = metres(located.point, place)
         if located.precision != Precision.POSTCODE and away > _FARTHEST_PIN_M:
-            found.append(FarPin(index, each, round(away / 1000, 1)))
+            found.append(FarPin(each, round(away / 1000, 1)))
     return found
 
 
@@ -620,11 +633,12 @@ class Priced:
 
     def pins(self, form: DeliveryForm) -> list[dict[str, Any]]:
         """Where the addresses of the form were found, by the id of the field that they need not fill in."""
+        points = [place.point for place in (self.payload.pickup, *self.payload.dropoffs)]
         return [
             {
-                "id": form.used[index]["position"].id_for_label,
-                "lat": self.payload.dropoffs[index].point.latitude,
-                "lng": self.payload.dropoffs[index].point.longitude,
+                "id": form.places[index]["position"].id_for_label,
+                "lat": points[index].latitude,
+                "lng": points[index].longitude,
             }
             for index in form.to_locate
         ]
@@ -643,7 +657,7 @@ def located(form: DeliveryForm, account: UUID, at: datetime) -> tuple[DeliveryRe
     form.check_windows(at)  # before somebody else's server is asked
     found = addresses.locate(addresses=form.to_locate, account=account, at=at)
     payload = form.payload({index: place.point for index, place in found.items()})
-    return payload, {(form.used[index].prefix or "").upper(): place.precision for index, place in found.items()}
+    return payload, {(form.places[index].prefix or "").upper(): place.precision for index, place in found.items()}
 
 
 def priced(form: DeliveryForm, scope: AccountScope, at: datetime) -> Priced:

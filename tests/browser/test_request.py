@@ -1,6 +1,7 @@
 """The form that requests a delivery: what its script fills in, and what it leaves alone."""
 
 import re
+from dataclasses import replace
 
 import pytest
 from playwright.sync_api import expect
@@ -8,7 +9,7 @@ from playwright.sync_api import expect
 from delivery.payload import Place
 from tests.delivery.places.table import fill as fill_table
 from tests.delivery.places.table import houses
-from tests.factories import DROPOFFS, DeliveryFactory, TariffFactory, validated_payload
+from tests.factories import DROPOFFS, PICKUP, DeliveryFactory, TariffFactory, validated_payload
 
 PLACE = Place(
     point=DROPOFFS[0],
@@ -96,6 +97,26 @@ class TestAddressFirst:
             form.mouse.up()
 
         expect(form.locator("#id_b-position")).to_have_value(re.compile(r"^-23\.\d{5}, -46\.\d{5}$"))
+
+    def test_serves_for_a_that_is_no_pickup_point_too(self, form, shop):
+        """The contact of the pickup point stays, its address does not."""
+        shop.integrator.allow_any_pickup = True
+        shop.integrator.save()
+        at_the_shop = replace(PLACE, point=PICKUP, address={"street": "Avenida Paulista", "number": "1578"})
+        DeliveryFactory.create(token=shop, payload=validated_payload(pickup=at_the_shop))
+        form.reload()
+        expect(form.locator("#id_a-street")).to_have_value("Avenida Paulista")
+
+        form.get_by_label("Pickup point").select_option("Another place")
+        expect(form.locator("#id_a-street")).to_have_value("")
+        expect(form.locator("#id_a-name")).not_to_have_value("")
+        for name, text in (("zipcode", "01304-001"), ("number", "500"), ("street", "Rua Augusta")):
+            fill(form, f"a-{name}", text)
+        fill(form, "b-position", "{:.6f}, {:.6f}".format(*DROPOFFS[0]))
+
+        form.locator(".price").wait_for()
+        expect(form.locator("#id_a-position")).to_have_attribute("placeholder", re.compile("From the address"))
+        expect(form.locator("#points-map .point", has_text="A")).to_be_visible()
 
     def test_asks_which_holds_where_the_pin_is_far_from_the_address(self, form):
         for name, text in (("zipcode", "01304-001"), ("number", "500"), ("street", "Rua Augusta")):

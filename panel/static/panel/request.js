@@ -38,8 +38,10 @@
     texts.set(field, text);
   };
   let brought = pickups[choice.value] ?? {};
+  // Of another place nothing is known but who hands the goods over.
+  const elsewhere = ({ name, phone, ...address }) => Object.fromEntries(Object.keys(address).map((each) => [each, ""]));
   choice.addEventListener("change", () => {
-    for (const [name, text] of Object.entries(pickups[choice.value] ?? {})) {
+    for (const [name, text] of Object.entries(pickups[choice.value] ?? elsewhere(brought))) {
       const { value } = document.getElementById(`id_a-${name}`);
       // What was typed stays.
       if (!value || value === brought[name]) bring(`id_a-${name}`, text);

@@ -430,6 +430,40 @@ class TestRequest:
 
         assert (newest().latitude, newest().longitude) == DROPOFFS[2]
 
+    def test_begins_at_an_address_where_the_account_may(self, member, url, fields, shop):
+        """Beside the price its pin is for the field of A, and what is not known of it stands at its street."""
+        shop.integrator.allow_any_pickup = True
+        shop.integrator.save()
+        fill(houses("Rua Augusta", [500], postcode="01304000"))
+        address = {"a-street": "R. Augusta", "a-number": "500", "a-zipcode": "01304-000", "a-position": ""}
+        elsewhere = fields | {"a-point": ""} | address
+
+        quoted = with_quote(member, url("request_price"), elsewhere)
+        price = member.post(url("request_price"), elsewhere).content.decode()
+        member.post(url("request"), quoted)
+        unknown = member.post(url("request"), quoted | {"a-street": "Rua Chile", "a-zipcode": "40020-000"})
+
+        assert (newest().latitude, newest().longitude) == (-23.545, -46.65)
+        assert [each.point for each in newest().ordered_stops] == [DROPOFFS[0]]
+        assert json.loads(found_in(price, r'<script id="pins"[^>]*>(.*?)</script>')) == [
+            {"id": "id_a-position", "lat": -23.545, "lng": -46.65}
+        ]
+        assert unknown.context["form"].pickup.errors.keys() == {"street"}
+        assert unknown.status_code == 422
+
+    def test_asks_which_holds_where_another_place_of_a_is_far_from_its_address(self, member, url, fields, shop):
+        """Not of a pickup point, whose place is not typed."""
+        shop.integrator.allow_any_pickup = True
+        shop.integrator.save()
+        fill(houses("Rua Augusta", [500], postcode="01304000"))
+        address = {"a-street": "R. Augusta", "a-number": "500", "a-zipcode": "01304-000"}
+
+        elsewhere = member.post(url("request_price"), fields | {"a-point": ""} | address).content.decode()
+        of_a_point = member.post(url("request_price"), fields | address).content.decode()
+
+        assert "The place of A on the map is" in elsewhere
+        assert "The place of A on the map is" not in of_a_point
+
     def test_locates_the_points_without_coordinates(self, member, url, fields, settings, geocoder):
         """D by its address; B by its place, though it has one; there is no C."""
         settings.GEOCODER_URL = geocoder.url
