@@ -6,6 +6,7 @@ from typing import Any
 
 from django import forms
 from django.core.exceptions import ValidationError
+from django.urls import reverse_lazy
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
@@ -42,7 +43,17 @@ class AddressForm(forms.Form):
     district = text_field(_("District"))
     city = text_field(_("City"))
     state = text_field(_("State"), placeholder="SP")
-    zipcode = text_field(_("CEP"), LONGEST_POSTCODE, inputmode="numeric", placeholder="01310-100")
+    zipcode = text_field(
+        _("CEP"),
+        LONGEST_POSTCODE,
+        inputmode="numeric",
+        placeholder="01310-100",
+        # panel/postcode.js
+        **{
+            "data-postcode": reverse_lazy("panel:postcode"),
+            "data-unknown": _("The street of this CEP is not known. Type the address."),
+        },
+    )
 
     def clean_zipcode(self) -> str:
         text: str = self.cleaned_data["zipcode"]

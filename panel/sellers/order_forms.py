@@ -12,7 +12,6 @@ from typing import Any, cast
 from django import forms
 from django.core.exceptions import ValidationError
 from django.forms.utils import ErrorDict
-from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
@@ -132,7 +131,6 @@ class ReceiverForm(AddressForm):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.fields["zipcode"].widget.attrs["data-postcode"] = reverse("panel:postcode")  # panel/postcode.js
         for name in ("name", *_ADDRESS):
             self.fields[name].required = self.fields[name].widget.is_required = name != "complement"
 
