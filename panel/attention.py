@@ -59,11 +59,27 @@ def first_steps(account: Integrator, environment: str, endpoint: WebhookEndpoint
         return []
     has_token = account.tokens.filter(environment=environment).valid(at=at).exists()
     tokens, webhook = (reverse(f"panel:{page}", args=[account.pk, environment]) for page in ("tokens", "webhook"))
+    connect = reverse("panel:connections", args=[account.pk, environment])
+    without_program = Step(
+        _("Without a program: connect a shop of WooCommerce, Shopify or Yampi"),
+        connect,
+        _("Connect a shop"),
+        is_done=is_connected(account, environment),
+    )
+    if without_program.is_done:
+        orders = reverse("panel:drafts", args=[account.pk, environment])
+        return [without_program, Step(_("Request the first delivery"), orders, _("Orders of the shop"))]
     return [
-        Step(_("Issue a token, which every call carries"), tokens, _("Issue a token"), is_done=has_token),
+        without_program,
+        Step(_("With a program: issue a token, which every call carries"), tokens, _("Issue a token"), has_token),
         Step(_("Set the webhook URL, to be told of every change"), webhook, _("Set the URL"), bool(endpoint.url)),
         Step(_("Request the first delivery"), reverse("documentation:page", args=["quickstart"]), _("Quickstart")),
     ]
+
+
+def is_connected(account: Integrator, environment: str) -> bool:
+    """Whether a shop of the account is connected."""
+    return account.connections.filter(environment=environment, removed_at=None).exists()
 
 
 def notices(
@@ -163,13 +179,16 @@ def _of_calls(account: Integrator, environment: str, *, at: datetime) -> list[No
 
 
 def _of_set_up(account: Integrator, environment: str, endpoint: WebhookEndpoint, *, at: datetime) -> list[Notice]:
+    """An account without a token whose shop is connected calls nothing, and misses neither token nor URL."""
     found = []
-    if not endpoint.url:
-        found.append(Notice(_("No webhook URL is set, so no events are sent."), "webhook", _("Set the URL")))
     tokens = account.tokens.filter(environment=environment).valid(at=at)
-    if not tokens.exists():
+    has_token = tokens.exists()
+    calls = has_token or not is_connected(account, environment)
+    if calls and not endpoint.url:
+        found.append(Notice(_("No webhook URL is set, so no events are sent."), "webhook", _("Set the URL")))
+    if calls and not has_token:
         found.append(Notice(_("No valid token: every call is refused."), "tokens", _("Issue a token"), is_grave=True))
-    elif not tokens.filter(Q(expires_at=None) | Q(expires_at__gt=at + timedelta(days=1))).exists():
+    elif has_token and not tokens.filter(Q(expires_at=None) | Q(expires_at__gt=at + timedelta(days=1))).exists():
         text = _("Every token ends within a day.")
         found.append(Notice(text, "tokens", _("Issue a token"), is_grave=True))
     if not account.allow_any_pickup and not account.pickup_points.active().exists():

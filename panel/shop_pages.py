@@ -5,6 +5,7 @@ Whose pages they are, say further bases: an account's or a seller's view, and wh
 
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
+from urllib.parse import urlsplit
 from uuid import UUID
 
 from django import forms
@@ -29,6 +30,7 @@ _OFF = {"autocomplete": "off"}
 # Session key of the id of a connection whose secret the next page shows.
 _FRESH = "fresh_connection"
 _LONGEST_REVISION = 9  # digits
+_OF_THIS_MACHINE = {"localhost", "127.0.0.1", "::1"}
 
 
 def seen(text: str) -> int:
@@ -227,6 +229,7 @@ class ConnectionPage(ShopView):
             status=status,
             connection=connection,
             address=origin(self.request) + connection.path,
+            is_local=urlsplit(origin(self.request)).hostname in _OF_THIS_MACHINE,
             secret=connection.secret if fresh and is_made_here else "",
             is_made_here=is_made_here,
             receptions=connection.receptions.all()[:MOST_RECEPTIONS],

@@ -24,10 +24,11 @@ from common.files.csv_files import comparable
 from common.measures import with_value
 from delivery import windows, words
 from delivery.actions import deliveries, quotes
-from delivery.errors import DeliveryError, ExternalIdInUse, QuoteExpired
+from delivery.errors import AddressNotLocated, DeliveryError, ExternalIdInUse, QuoteExpired
 from delivery.lifecycle import Mode, Status
 from delivery.models import AccountScope, Delivery, Environment, PickupPoint, VehicleType
 from delivery.payload import DeliveryRequest, restored
+from delivery.places.geocoding import Precision
 from delivery.refusals import refusal
 from panel import uploaded_rows
 from panel.integrators.delivery_forms import DeliveryForm, PackageForm, Priced, WindowsForm, priced
@@ -81,6 +82,8 @@ class Row(uploaded_rows.Row):
     quote_id: str = ""
     key: str = ""
     delivery: str = ""
+    # Where no house was found: street or postcode.
+    precision: str = ""
 
     @property
     def order(self) -> str:
@@ -99,6 +102,11 @@ class Draft(uploaded_rows.Upload):
 
     rows: list[Row]
     sender: dict[str, str] = field(default_factory=dict)  # values of A for rows that have none
+
+    @property
+    def shown(self) -> list[Row]:
+        """All rows: those with faults, those to be looked at, the others."""
+        return sorted(super().shown, key=lambda row: (row.state not in {"wrong", "failed"}, not row.precision))
 
 
 def _owner(scope: AccountScope) -> str:
@@ -164,6 +172,7 @@ class Work(uploaded_rows.Work):
         else:
             row.state, row.value, row.quote_id = "ready", str(found.quote.value), found.quote_id
             row.payload, row.key = found.payload, _digest(row, values["a-point"])
+            row.precision = _doubtful(found, row)
 
     def act(self, row: Row, at: datetime) -> None:
         """Request the delivery of a row at the price that was shown; a price that has changed is shown first."""
@@ -220,6 +229,9 @@ class Work(uploaded_rows.Work):
             return priced(form, self.scope, at)
         except ValidationError:
             return None
+        except AddressNotLocated as error:
+            form.used[0].add_error("street", _not_located(next(iter(error.candidates.values()))))
+            return None
         except DeliveryError as error:
             form.refuse(error)
             return None
@@ -262,6 +274,24 @@ class Work(uploaded_rows.Work):
         kept = sender if point == sender.get("point") else {key: sender[key] for key in _CONTACT if key in sender}
         given = {"vehicle_type": VehicleType.MOTORCYCLE.value, "package1-quantity": "1"}
         return {**given, **{f"a-{name}": value for name, value in kept.items()}, **cells, "a-point": point}, wrong
+
+
+def _not_located(candidates: Sequence[tuple[str, Any]]) -> str:
+    """What to correct in a file, which has no map."""
+    if not candidates:
+        return _("No place was found for this address. Correct street and CEP, or write latitude and longitude.")
+    text = _("More than one place fits this address, such as %(place)s. Write CEP and district.")
+    return text % {"place": candidates[0][0]}
+
+
+def _doubtful(found: Priced, row: Row) -> str:
+    """How an address was located that somebody is to look at: one of which the CEP alone was found, or without number.
+
+    Between two known numbers of its street a house is near enough.
+    """
+    precision = found.precisions.get("B", Precision.ROOFTOP)
+    is_doubtful = precision == Precision.POSTCODE or (precision == Precision.STREET and not row.data.get("b-number"))
+    return precision.value if is_doubtful else ""
 
 
 def _late(request: DeliveryRequest, at: datetime) -> Iterator[tuple[str, str]]:

@@ -136,7 +136,7 @@ def test_tokens_and_pickup_points_that_are_there(account, shop, other, in_sandbo
             "a token for more than a day": (partial(valid, expires_at=NOON + DAY + TICK), has_token),
             "a token for a day": (partial(valid, expires_at=NOON + DAY), has_token | {"ending": 1}),
             "a place": (near, {"no place": 1}),
-            "its first delivery": (partial(requested, integrator=account), {"steps": -3}),
+            "its first delivery": (partial(requested, integrator=account), {"steps": -4}),
         },
         not_={
             "a delivery in the sandbox": partial(requested, integrator=account, **in_sandbox),

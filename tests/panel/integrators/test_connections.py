@@ -101,6 +101,27 @@ class TestConnectAShop:
         assert draft.external_id in text
         assert all(word in text for word in ("it is not paid", "it is not an order of this platform", "line_items"))
 
+    def test_of_the_sandbox_says_that_nothing_is_delivered(self, member, shop):
+        pages = {name: reverse("panel:connections", args=[shop.integrator.pk, name]) for name in ("live", "sandbox")}
+
+        shown = {name: "This is the sandbox" in member.get(page).content.decode() for name, page in pages.items()}
+
+        assert shown == {"live": False, "sandbox": True}
+
+    @pytest.mark.parametrize("host", ["127.0.0.1:8000", "localhost", "testserver"])
+    def test_says_that_an_address_of_this_machine_is_reached_from_here_only(self, member, url, connection, host):
+        page = member.get(url("connection", connection.pk), headers={"host": host}).content.decode()
+
+        assert ("reached from this machine only" in page) is (host != "testserver")
+
+    def test_looks_for_what_the_shop_tells_until_it_has_told_something(self, member, url, connection):
+        page = url("connection", connection.pk)
+        before = member.get(page).content.decode()
+        received(connection)
+
+        assert 'hx-select="#receptions"' in before
+        assert "hx-select" not in member.get(page).content.decode()
+
     @pytest.mark.parametrize("platform", list(Platform))
     def test_is_tried_with_a_signed_order(self, member, url, shop, platform):
         made = connected(

@@ -12,6 +12,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from common import clock
+from delivery.connections.models import Connection
 from delivery.lifecycle import Ending
 from delivery.models import Delivery, Environment, Integrator, WebhookAttempt, WebhookEndpoint
 from integration.actions import orders
@@ -19,6 +20,7 @@ from integration.lifecycle import Status as OrderStatus
 from integration.models import Seller
 from panel.filters import DeliveryFilter
 from tests.cases import in_turn
+from tests.delivery.connections.shops import shop as connected
 from tests.delivery.ended import Ended, insert
 from tests.delivery.scheduled import scheduled
 from tests.factories import BY, DeliveryFactory, DriverFactory, PickupPointFactory, TokenFactory
@@ -180,7 +182,7 @@ class TestFirstSteps:
 
         DeliveryFactory.create(token=token)
 
-        assert done == [[True, False, False], [True, True, False]]
+        assert done == [[False, True, False, False], [False, True, True, False]]
         assert admin_client.get(path).context["steps"] == []
 
     def test_count_no_token_of_the_other_environment(self, admin_client):
@@ -188,7 +190,25 @@ class TestFirstSteps:
 
         steps = admin_client.get(reverse("panel:overview", args=[integrator.pk, "live"])).context["steps"]
 
-        assert [step.is_done for step in steps] == [False, False, False]
+        assert [step.is_done for step in steps] == [False, False, False, False]
+
+    def test_of_a_shop_that_is_connected_ask_for_no_token_and_no_url(self, admin_client):
+        """Nor does anything else on the page. A connection that was removed, or of the sandbox, does not count."""
+        account = connected().integrator
+        path = reverse("panel:overview", args=[account.pk, "live"])
+        page = admin_client.get(path)
+        notices = [notice.page for notice in page.context["notices"]]
+        Connection.objects.update(removed_at=timezone.now())
+        removed = admin_client.get(path)
+        Connection.objects.update(removed_at=None, environment=Environment.SANDBOX)
+        elsewhere = admin_client.get(path)
+
+        assert [step.is_done for step in page.context["steps"]] == [True, False]
+        assert page.context["steps"][1].address == reverse("panel:drafts", args=[account.pk, "live"])
+        assert notices == []
+        for other in (removed, elsewhere):
+            assert [step.is_done for step in other.context["steps"]] == [False, False, False, False]
+            assert [notice.page for notice in other.context["notices"]] == ["tokens", "webhook"]
 
 
 class TestHome:

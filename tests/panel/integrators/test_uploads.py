@@ -25,6 +25,7 @@ from panel import uploaded_rows
 from panel.integrators import uploads
 from tests.cases import in_turn
 from tests.common.workbooks import workbook
+from tests.delivery.places.table import fill, houses
 from tests.factories import (
     BY,
     DROPOFFS,
@@ -76,6 +77,36 @@ class TestPreview:
 
         assert "2 deliveries can be requested for R$ 24.00" in text
         assert Delivery.objects.count() == 1  # the shop's
+
+    def test_has_rows_first_of_which_no_house_is_known(self, upload, advance):
+        """A house between two others is near enough. What is not found is corrected in the file, without a map."""
+        fill(
+            houses("Rua Augusta", [500, 600], postcode="01304000"),
+            houses("Rua Chile", [5], postcode="01305000"),
+            houses("Rua Chile", [5], postcode="01306000", start=(-23.6, -46.7)),
+        )
+        rows = [
+            "1;R. Augusta;550;01304-000;", "2;R. Augusta;;01304-000;", "3;Rua Agusta;500;01304-000;",
+            "4;Rua da Feira;5;99999-999;", "5;Rua Chile;5;;São Paulo",
+        ]  # fmt: skip  # a table
+        page = upload(*rows, header="Order number;Street;Number;CEP;City")
+
+        text = unescape(advance(page))
+
+        notes = re.findall(r'<td class="fact">(\d)</td>|warn-text">([^<]+)<|bad-text"> ?<b>Street:</b> ([^<]+)<', text)
+        assert [next(filter(None, each)) for each in notes] == [
+            "4",
+            ("'Rua da Feira': No place was found for this address."
+            " Correct street and CEP, or write latitude and longitude."),
+            "5",
+            ("More than one place fits this address, such as Rua Chile, 5, São Paulo/SP, 01305000."
+            " Write CEP and district."),
+            "2",
+            "only the street was found, not the house",
+            "3",
+            "only the area of the CEP was found",
+            "1",
+        ]  # fmt: skip  # numbers of orders, each with what its row says
 
     def test_names_line_and_column_of_each_fault(self, upload, advance):
         rows = [f"P-1;Ana;;{PLACE};x;", "P-2;Bia;;0;0;;", f"P-1;Caio;;{PLACE};;", *[f";Eva;;{PLACE};;"] * 3]
