@@ -8,6 +8,7 @@ import pytest
 
 from common import clock
 from common.webhooks.models import EventState
+from delivery.connections.models import Connection
 from delivery.lifecycle import RouteStatus, Status
 from delivery.models import (
     Delivery,
@@ -27,6 +28,7 @@ from panel.dispatch import board, on_duty
 from panel.views import home
 from tests.counted.moments import DAY, HOUR, MINUTE, NOON, TICK
 from tests.counted.rows import check, copy, counts, delivery
+from tests.delivery.connections.shops import shop as connected
 from tests.factories import BY, PICKUP, DeliveryFactory, DriverFactory, IntegratorFactory, TokenFactory
 
 MIDNIGHT = NOON - 12 * HOUR
@@ -146,6 +148,26 @@ def test_tokens_and_pickup_points_that_are_there(account, shop, other, in_sandbo
             "of the sandbox": partial(valid, **in_sandbox),
             "a place that is not used": partial(near, active=False),
             "a place of another account": partial(near, integrator=other),
+        },
+    )
+
+
+@counts("panel/attention.py:is_connected")
+def test_whether_a_shop_is_connected(account, other, in_sandbox):
+    def removed():
+        connected(integrator=account)
+        Connection.objects.update(removed_at=NOON)
+
+    check(
+        lambda: int(attention.is_connected(account, Environment.LIVE)),
+        fit={
+            # It stays, so that each of the others is the only one that may be connected.
+            "a removed one": (removed, {}),
+            "a shop": partial(connected, integrator=account),
+        },
+        not_={
+            "of the sandbox": partial(connected, integrator=account, **in_sandbox),
+            "of another account": partial(connected, integrator=other),
         },
     )
 
