@@ -132,15 +132,20 @@ class TestNginx:
 
 
 class TestRotaManage:
-    def test_runs_the_command_as_the_service_and_shows_no_password(self, tmp_path):
+    @pytest.fixture
+    def fake(self, tmp_path, monkeypatch):
+        """A systemd-run that prints its arguments, one a line."""
+        file = tmp_path / "systemd-run"
+        file.write_text('#!/bin/sh\nfor each; do echo "$each"; done\n')
+        file.chmod(0o755)
+        monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+
+    def test_runs_the_command_as_the_service_and_shows_no_password(self, fake, monkeypatch):
         password = "hunter2"  # pragma: allowlist secret
-        fake = tmp_path / "systemd-run"
-        fake.write_text('#!/bin/sh\nfor each; do echo "$each"; done\n')
-        fake.chmod(0o755)
+        monkeypatch.setenv("ROTA_SUPERUSER_PASSWORD", password)
 
         done = subprocess.run(
             [BASE_DIR / "deploy" / "rota-manage", "create_integrator", "Loja do João"],
-            env={**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}", "ROTA_SUPERUSER_PASSWORD": password},
             stdin=subprocess.DEVNULL, capture_output=True, text=True, check=True, timeout=30,
         )  # fmt: skip  # a command in few lines
 
@@ -150,6 +155,20 @@ class TestRotaManage:
         assert "--property=EnvironmentFile=/etc/rota/environment" in given
         assert given[-4:] == ["/srv/rota/.venv/bin/python", "manage.py", "create_integrator", "Loja do João"]
         assert password not in done.stdout
+
+    @pytest.mark.parametrize(("to_terminal", "given"), [(True, "--pty"), (False, "--pipe")])
+    def test_gives_a_terminal_only_if_no_program_reads_the_answer(self, fake, to_terminal, given):
+        terminal, inside = os.openpty()
+        output, end = (terminal, inside) if to_terminal else os.pipe()
+
+        subprocess.run(
+            [BASE_DIR / "deploy" / "rota-manage", "bootstrap"], stdin=inside, stdout=end, check=True, timeout=30
+        )
+
+        lines = os.read(output, 10_000).decode().split()
+        assert [line for line in lines if line in {"--pty", "--pipe"}] == [given]
+        for descriptor in {terminal, inside, output, end}:
+            os.close(descriptor)
 
 
 class TestDeploymentPage:
