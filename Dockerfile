@@ -1,5 +1,5 @@
-# syntax=docker/dockerfile:1
-# `make test-image` builds it with base images of debootstrap under these names, whose Python is Debian's 3.11; never with the real ones.
+# Built with base images made by debootstrap under these names, by buildah with Python 3.11 (`make test-image`) and by Docker 28.5 with
+# Python 3.13; never with the real ones.
 # The image of the web server, the workers and beat. See docs/deployment.md.
 ARG PYTHON=3.13-slim-bookworm
 ARG NODE=24-bookworm-slim
@@ -47,8 +47,6 @@ ENV PATH=/opt/rota/bin:$PATH \
 USER 10001:10001
 VOLUME /var/lib/rota
 EXPOSE 8000
-# For the web server. The other processes have none: one that fails ends.
-HEALTHCHECK --interval=15s --timeout=5s --start-period=30s --retries=3 CMD ["python", "deploy/healthcheck.py"]
 # The web server; `worker` and `beat` in its place are the other processes, and `python manage.py …` the commands.
 # Each becomes process 1 and ends at SIGTERM when the requests or tasks under way have ended.
 CMD ["python", "-m", "config.processes", "web"]

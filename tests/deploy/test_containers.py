@@ -83,6 +83,13 @@ class TestCompose:
         for name in commands(8000):
             assert ["python", "-m", "config.processes", name] in started
 
+    def test_switches_no_check_off(self):
+        """`docker compose up --wait` takes a check that is switched off for a failure (docker/compose, issue 13522)."""
+        switched_off = [name for name, service in SERVICES.items() if service.get("healthcheck", {}).get("disable")]
+
+        assert switched_off == []
+        assert "HEALTHCHECK" not in (BASE_DIR / "Dockerfile").read_text()  # it would be that of worker and beat too
+
     def test_pins_its_images(self):
         images = [service["image"] for name, service in SERVICES.items() if name not in OWN]
 

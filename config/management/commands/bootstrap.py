@@ -27,7 +27,7 @@ from integration.models import Seller
 _BY = "command bootstrap"
 _NAME = "ROTA_SUPERUSER"
 _PASSWORD = "ROTA_SUPERUSER_PASSWORD"  # noqa: S105  # pragma: allowlist secret  # nosec B105  # its name
-_MANAGE = "ROTA_MANAGE"  # set by deploy/rota-manage
+_MANAGE = "ROTA_MANAGE"  # set by deploy/rota-manage and compose.yaml
 _EXAMPLE = pricing.Trip(outbound_km=Decimal(5), return_km=Decimal(0), dropoffs=1, weight_kg=Decimal(1))
 
 
