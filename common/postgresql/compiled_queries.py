@@ -3,6 +3,7 @@
 Building and compiling a queryset takes several times as long as executing it.
 """
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache, cached_property
 from itertools import groupby
@@ -13,6 +14,7 @@ from django.db.models import AutoField, Field, Func, JSONField, Model, QuerySet,
 from django.db.models.base import ModelState
 from django.db.models.query import get_related_populators
 from django.db.transaction import TransactionManagementError
+from psycopg.sql import Literal
 
 from common.postgresql import prepared
 
@@ -24,7 +26,8 @@ Shape = tuple[tuple[type[Model], bool, int], ...]
 class Parameter(Value):
     """A value that is given at each execution, by its name. Stands in a queryset where a value could.
 
-    The database adapter takes the value as it is: bytes, datetime, float, int, str, UUID, or a list of one of them.
+    The database adapter takes the value as it is: bytes, datetime, timedelta, float, int, str, UUID, or a list of
+    one of them.
     """
 
     def __init__(self, name: str) -> None:
@@ -60,7 +63,7 @@ class CompiledQuery(Generic[M]):
         """
         query = self._build().query
         locks, compiler = query.select_for_update, query.get_compiler(using=DEFAULT_DB_ALIAS)
-        sql, parameters = compiler.as_sql()
+        sql, parameters = _with_literals(*compiler.as_sql())
         info, select = compiler.klass_info, compiler.select
         model, start, stop = info["model"], info["select_fields"][0], info["select_fields"][-1] + 1
         names = [column.target.attname for column, *_rest in select[start:stop]]
@@ -72,7 +75,7 @@ class CompiledQuery(Generic[M]):
         def run(values: dict[str, Any]) -> list[M]:
             if locks and connection.get_autocommit():  # the compiler has looked at the first execution only
                 raise TransactionManagementError("Rows are locked in a transaction only.")
-            given = [values[each.value] if isinstance(each, Parameter) else each for each in parameters]
+            given = [values[each.value] for each in parameters]
             rows: Iterable[Any] = prepared.execute(sql, given).fetchall()
             if converters:
                 rows = compiler.apply_converters(rows, converters)
@@ -87,6 +90,25 @@ class CompiledQuery(Generic[M]):
             return found
 
         return run
+
+
+def _with_literals(sql: str, parameters: Sequence[Any]) -> tuple[str, list[Parameter]]:
+    """The statement with its constants in the text, and its Parameters.
+
+    So that a plan for all values of the parameters can use a partial index whose condition the constants fulfil.
+    """
+    left, found = iter(parameters), list[Parameter]()
+
+    def written(match: re.Match[str]) -> str:
+        if match[0] != "%s":
+            return match[0]
+        value = next(left)
+        if isinstance(value, Parameter):
+            found.append(value)
+            return "%s"
+        return Literal(value).as_string(connection.connection).replace("%", "%%")
+
+    return re.sub("%[%s]", written, sql), found
 
 
 def loaded(model: type[M], names: Iterable[str], values: Iterable[Any]) -> M:

@@ -158,7 +158,7 @@ class Drafts(Generic[Connection, Draft]):
             return Outcome(Result.IGNORED, Reason.ALREADY_REQUESTED if is_made else Reason.OUT_OF_DATE, draft)
         draft.shop_changed_at = told or known
         is_of_retention = draft.dropped_by == RETENTION
-        since = known or (draft.ended_at if is_of_retention else None)
+        since = known or draft.shop_cancelled_at or (draft.ended_at if is_of_retention else None)
         is_later = bool(since and told and told > since)
         is_taken_back = is_later and draft.shop_cancelled_at is not None
         if order.stage is Stage.CANCELLED:

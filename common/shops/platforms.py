@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import Any
 
 from common.shops import shopify, woocommerce, yampi
-from common.shops.order import ShopOrder
+from common.shops.order import ShopOrder, UnknownForm
 
 MOST_LEVELS = 100  # Yampi's orders have 11; plug-ins of WooCommerce keep trees of their own in meta data
 _PING = b"webhook_id="
@@ -35,6 +35,7 @@ SIGNATURE_HEADERS: Mapping[Platform, str] = MappingProxyType(
         Platform.YAMPI: "X-Yampi-Hmac-SHA256",
     }
 )
+TOPIC_HEADER = "X-WC-Webhook-Topic"  # `order.updated`; by WooCommerce 10.5.2
 _READERS: Mapping[Platform, Callable[[Mapping[str, Any]], ShopOrder]] = MappingProxyType(
     {
         Platform.WOOCOMMERCE: woocommerce.read,
@@ -57,6 +58,15 @@ def is_ping(platform: Platform, body: bytes) -> bool:
     """Whether WooCommerce asks if the address answers, as it does when the webhook is saved: form-encoded, unsigned."""
     is_short = platform is Platform.WOOCOMMERCE and len(body) <= _LONGEST_PING
     return is_short and body.startswith(_PING) and body.removeprefix(_PING).isdigit()
+
+
+def check_topic(platform: Platform, topic: str) -> None:
+    """Raise UnknownForm if WooCommerce says that this is of something else than an order: its ids are of that.
+
+    What was deleted is posted as its id alone. `topic`: the value of TOPIC_HEADER, empty where there is none.
+    """
+    if platform is Platform.WOOCOMMERCE and topic and not topic.startswith("order."):
+        raise UnknownForm((f"{TOPIC_HEADER}: order.*",))
 
 
 def read(platform: Platform, body: Mapping[str, Any]) -> ShopOrder:

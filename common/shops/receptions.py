@@ -82,13 +82,15 @@ class Receptions:
     unknown_form: type[DomainError]
     no_object: str
 
-    def receive(self, *, connection: Any, body: bytes, at: datetime, place: Any = None) -> Outcome:
+    def receive(self, *, connection: Any, body: bytes, topic: str = "", at: datetime, place: Any = None) -> Outcome:
         """Take the order in a body whose signature is right, and record what has become of it.
 
-        `place`: of a trial, where its test order goes to. Raises `unknown_form`, which is recorded too.
+        `topic`: the value of `platforms.TOPIC_HEADER`. `place`: of a trial, where its test order goes to. Raises
+        `unknown_form`, which is recorded too.
         """
         is_trial = place is not None
         try:
+            platforms.check_topic(Platform(connection.platform), topic)
             order = _read(Platform(connection.platform), body)
         except UnknownForm as error:
             missing = ", ".join(error.missing)[:_LONGEST_ABOUT]

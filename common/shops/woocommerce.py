@@ -100,7 +100,7 @@ def _plain(found: Object) -> Object:
 
 
 def _without_entities(shown: str) -> str:
-    # Of `unescape` alone what was typed at the classic checkout, which is no HTML, would become `Sol¶lelo`.
+    # `unescape` alone would turn `Sol&paralelo`, typed at the classic checkout, into `Sol¶lelo`.
     return _ENTITY.sub(lambda entity: unescape(entity[0]), shown)
 
 

@@ -57,9 +57,9 @@ def lock(delivery: Delivery) -> Delivery:
     return _with_parts(locked)
 
 
-def lock_row(delivery: UUID) -> Delivery | None:
+def lock_row(delivery_id: UUID) -> Delivery | None:
     """The delivery with this id, its row locked as by `lock`; None if there is none."""
-    return _LOCKED.first(id=delivery)
+    return _LOCKED.first(id=delivery_id)
 
 
 def lock_unless_busy(delivery: Delivery) -> Delivery | None:

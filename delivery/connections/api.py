@@ -129,7 +129,8 @@ class ReceptionView(IntegratorView):
         signature = request.headers.get(receptions.header_of(found), "")
         actions.check_signature(found, body=body, signature=signature)
         _check_limits(found)
-        outcome = actions.receive(connection=found, body=body, at=clock.now())
+        topic = request.headers.get(platforms.TOPIC_HEADER, "")
+        outcome = actions.receive(connection=found, body=body, topic=topic, at=clock.now())
         return Response(ReceptionAnswer(result=outcome.result, reason=outcome.reason or None, id=outcome.id))
 
 

@@ -323,7 +323,7 @@ def due_at() -> Case:
 
 
 def _pickup(late_pickup: Any = None) -> Coalesce:
-    late = late_pickup or Value(DispatchRules.current().late_pickup, DurationField())
+    late = Value(DispatchRules.current().late_pickup, DurationField()) if late_pickup is None else late_pickup
     return Coalesce("pickup_deadline_at", _moment(_BEGINS + late))
 
 
@@ -337,7 +337,7 @@ def _return(late_per_km: Any = None) -> ExpressionWrapper[Any]:
 
 
 def _by_km(late_per_km: Any = None) -> ExpressionWrapper[Any]:
-    per_km = late_per_km or Value(DispatchRules.current().late_per_km, DurationField())
+    per_km = Value(DispatchRules.current().late_per_km, DurationField()) if late_per_km is None else late_per_km
     return ExpressionWrapper(F("distance_km") * per_km, DurationField())
 
 

@@ -124,7 +124,8 @@ class SellerReceptionViewSet(IntegrationViewSet):
             return Response(ShopOrderReceived(result=_PING, reason=None, id=None))
         actions.check_signature(found, body=body, signature=request.headers.get(receptions.header_of(found), ""))
         _check_limits(found)
-        outcome = actions.receive(connection=found, body=body, at=clock.now())
+        topic = request.headers.get(platforms.TOPIC_HEADER, "")
+        outcome = actions.receive(connection=found, body=body, topic=topic, at=clock.now())
         return Response(ShopOrderReceived(result=outcome.result, reason=outcome.reason or None, id=outcome.id))
 
 

@@ -135,7 +135,15 @@ class TestOpening:
 
 @pytest.mark.parametrize(
     ("seconds", "text"),
-    [(0, "0 min"), (1, "1 s"), (59, "59 s"), (60, "1 min"), (3599, "59 min"), (3600, "1 h 0 min"), (90_000, "25 h 0 min")],
+    [
+        (0, "0 min"),
+        (1, "1 s"),
+        (59, "59 s"),
+        (60, "1 min"),
+        (3599, "59 min"),
+        (3600, "1 h 0 min"),
+        (90_000, "25 h 0 min"),
+    ],
 )
 def test_a_duration_has_hours_beyond_a_day_and_seconds_below_a_minute_only(seconds, text):
     assert formats.duration(timedelta(seconds=seconds)) == text

@@ -3,6 +3,7 @@
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from django.apps import apps
@@ -11,9 +12,11 @@ from django.db import DatabaseError, OperationalError, connection, transaction
 from django.db.models import OuterRef, Q, Value
 from django.db.models.functions import Upper
 from django.db.transaction import TransactionManagementError
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from common.postgresql.compiled_queries import CompiledQuery, Parameter, insert_together, loaded, row_of
+from delivery.lifecycle import RouteStatus
 from delivery.models import Delivery, Integrator, PickupPoint, Stop, Tariff, Token
 from tests.factories import DeliveryFactory, TariffFactory, TokenFactory
 
@@ -58,6 +61,29 @@ class TestCompiledQuery:
 
         assert found.created_at == token.created_at
         assert found.created_at.utcoffset() == timedelta(0)
+
+    def test_has_its_constants_in_the_text_so_that_any_plan_can_use_a_partial_index(self):
+        query = CompiledQuery(
+            lambda: Delivery.objects.filter(
+                driver=Parameter("driver"), route_status__in=[RouteStatus.ACCEPTED, RouteStatus.COLLECTED]
+            )
+        )
+        with CaptureQueriesContext(connection) as captured:
+            query.all(driver=uuid4())
+
+        with connection.cursor() as cursor:
+            cursor.execute("SET LOCAL enable_seqscan = off")
+            cursor.execute("SET LOCAL enable_bitmapscan = off")
+            cursor.execute(f"EXPLAIN (GENERIC_PLAN) {captured[0]['sql']}")
+            plan = "\n".join(line for (line,) in cursor.fetchall())
+        assert "one_open_route_per_driver" in plan
+
+    @pytest.mark.parametrize("name", ["50 %s", "it's", "100%", "\\", "é"])
+    def test_takes_constants_as_they_are(self, name):
+        token = TokenFactory.create(integrator__name=name)
+        query = CompiledQuery(lambda: Token.objects.filter(integrator__name=name, pk=Parameter("id")))
+
+        assert query.all(id=token.pk) == [token]
 
     @pytest.mark.django_db(transaction=True)
     def test_locks_rows_in_a_transaction_only(self):

@@ -1,6 +1,7 @@
 """Orders in the form in which each platform posts them, from the signature to the delivery, and to the order."""
 
 import json
+from datetime import timedelta
 
 import pytest
 from django.utils import timezone
@@ -93,3 +94,30 @@ def test_an_order_of_woocommerce_is_cancelled_by_its_id_alone_and_open_again_onc
     assert (made["result"], trashed["result"], restored["result"]) == ("draft", "cancelled", "draft")
     assert made["id"] == trashed["id"] == restored["id"]
     assert Draft.objects.get().external_id == NUMBERS[Platform.WOOCOMMERCE]
+
+
+@pytest.mark.django_db
+def test_an_order_of_woocommerce_that_was_in_the_trash_before_anything_was_known_of_it_becomes_a_draft():
+    connection = shop()
+    order = {**RECORDED[Platform.WOOCOMMERCE], "date_modified_gmt": timezone.now().isoformat()[:19]}
+
+    trashed = post(connection, {"id": order["id"]}).json()
+    Draft.objects.update(shop_cancelled_at=timezone.now() - timedelta(minutes=1))
+    restored = post(connection, sent(order)).json()
+
+    assert (trashed["result"], restored["result"], restored["id"]) == ("cancelled", "draft", trashed["id"])
+
+
+@pytest.mark.django_db
+def test_what_was_deleted_of_another_kind_is_no_order_of_its_id():
+    connection = shop()
+    made = post(connection, sent(RECORDED[Platform.WOOCOMMERCE])).json()
+    body = {"id": RECORDED[Platform.WOOCOMMERCE]["id"]}
+
+    answer = post(connection, body, **{"X-WC-Webhook-Topic": "customer.deleted"})
+
+    assert (answer.status_code, answer.json()["code"]) == (422, "unknown_form")
+    assert "X-WC-Webhook-Topic: order.*" in answer.json()["detail"]
+    assert Draft.objects.get(pk=made["id"]).status == "open"
+    cancelled = post(connection, body, **{"X-WC-Webhook-Topic": "order.deleted"})
+    assert cancelled.json()["result"] == "cancelled"

@@ -209,6 +209,14 @@ class TestACancellation:
         if cancelled == "cancelled":
             assert draft.made.status_log.last().by == "shop Loja"
 
+    def test_of_another_kind_with_the_id_of_the_order_cancels_nothing(self):
+        connection, deleted = received(number=7).connection, {"id": order(7)["id"]}
+
+        refused = post(connection, deleted, **{"X-WC-Webhook-Topic": "customer.deleted"})
+
+        assert (refused.status_code, read(Draft.objects.get()).shop_cancelled_at) == (422, None)
+        assert post(connection, deleted, **{"X-WC-Webhook-Topic": "order.deleted"}).json()["result"] == "cancelled"
+
     def test_that_the_shop_takes_back_makes_the_order_again(self):
         connection = shop()
         post(connection, order(7))
