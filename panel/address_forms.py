@@ -33,6 +33,13 @@ def check_digits(text: str) -> None:
         raise ValidationError(detail)
 
 
+# panel/postcode.js
+_LOOKED_UP: dict[str, Any] = {
+    "data-postcode": reverse_lazy("panel:postcode"),
+    "data-unknown": _("The street of this CEP is not known. Type the address."),
+}
+
+
 class AddressForm(forms.Form):
     """Somebody at an address."""
 
@@ -48,11 +55,7 @@ class AddressForm(forms.Form):
         LONGEST_POSTCODE,
         inputmode="numeric",
         placeholder="01310-100",
-        # panel/postcode.js
-        **{
-            "data-postcode": reverse_lazy("panel:postcode"),
-            "data-unknown": _("The street of this CEP is not known. Type the address."),
-        },
+        **_LOOKED_UP,
     )
 
     def clean_zipcode(self) -> str:

@@ -4,7 +4,8 @@ Whose pages they are, say further bases: an account's or a seller's view, and wh
 """
 
 from collections.abc import Callable, Iterable
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 from urllib.parse import urlsplit
 from uuid import UUID
 
@@ -51,7 +52,8 @@ CHANGED = gettext_lazy(
 )
 
 
-class Renewed(NamedTuple):
+@dataclass(frozen=True)
+class Renewed:
     """Of a form of an order that has changed since it was shown: data for it, and notes at fields, by their names."""
 
     data: dict[str, Any]

@@ -5,7 +5,9 @@ from lxml.html import HtmlElement, document_fromstring
 
 def form_of(page: Any) -> HtmlElement:
     """The form of an order on a page."""
-    (form,) = document_fromstring(page.content.decode()).xpath('//form[starts-with(@class, "request")]')
+    found: Any = document_fromstring(page.content.decode()).xpath('//form[starts-with(@class, "request")]')
+    form: HtmlElement
+    (form,) = found
     return form
 
 

@@ -69,9 +69,13 @@ def shop(**changes: Any) -> Connection:
     return made
 
 
-def post(connection: ShopConnection, body: Any, *, secret: str = SECRET, signed: bool = True, **headers: str) -> Any:
-    """POST as the platform does, with its signature."""
+def post(
+    connection: ShopConnection, body: Any, *, secret: str = SECRET, signed: bool = True, topic: str = "", **headers: str
+) -> Any:
+    """POST as the platform does, with its signature, and with the topic of WooCommerce where one is given."""
     raw = body if isinstance(body, bytes) else json.dumps(body).encode()
+    if topic:
+        headers = {platforms.TOPIC_HEADER: topic, **headers}
     if signed:
         name = platforms.SIGNATURE_HEADERS[Platform(connection.platform)]
         headers = {name: platforms.sign(secret=secret, body=raw), **headers}

@@ -114,10 +114,10 @@ def test_what_was_deleted_of_another_kind_is_no_order_of_its_id():
     made = post(connection, sent(RECORDED[Platform.WOOCOMMERCE])).json()
     body = {"id": RECORDED[Platform.WOOCOMMERCE]["id"]}
 
-    answer = post(connection, body, **{"X-WC-Webhook-Topic": "customer.deleted"})
+    answer = post(connection, body, topic="customer.deleted")
 
     assert (answer.status_code, answer.json()["code"]) == (422, "unknown_form")
     assert "X-WC-Webhook-Topic: order.*" in answer.json()["detail"]
     assert Draft.objects.get(pk=made["id"]).status == "open"
-    cancelled = post(connection, body, **{"X-WC-Webhook-Topic": "order.deleted"})
+    cancelled = post(connection, body, topic="order.deleted")
     assert cancelled.json()["result"] == "cancelled"

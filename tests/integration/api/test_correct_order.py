@@ -338,7 +338,11 @@ class TestInvoices:
         for number, recipient in recipients.items():
             raw = nfe_xml(key=access_key(number), items=("1001",), recipient=recipient, value="2.00").encode()
             send_invoice(seller, raw)
-        of_each = [{"document": "111.444.777-35"}, {"document": "529.982.247-25"}, {"document": None}]
+        of_each: list[dict[str, Any]] = [
+            {"document": "111.444.777-35"},
+            {"document": "529.982.247-25"},
+            {"document": None},
+        ]
 
         seen = []
         for changes in of_each:

@@ -1,4 +1,5 @@
 import re
+from typing import Any
 
 import pytest
 from django.template.loader import render_to_string
@@ -59,7 +60,7 @@ def test_each_platform_has_four_steps_that_name_its_settings(platform, language)
 
     assert len(re.findall("<li>", text)) == 4
     assert [words for words in SAID[platform, language] if words not in text] == []
-    html = document_fromstring(text)
+    html: Any = document_fromstring(text)
     filled = [(row.findtext("dt"), row.xpath("string(dd//pre | dd/span)")) for row in html.xpath("//dl/div")]
     assert filled == FORM[platform, language]
     assert html.findtext(".//figcaption") == f"{PLATFORMS[platform]} · Webhook"
