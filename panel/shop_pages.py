@@ -3,14 +3,15 @@
 Whose pages they are, say further bases: an account's or a seller's view, and what is declared here.
 """
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable
+from itertools import chain
+from typing import Any, Protocol, TypeVar
 from urllib.parse import urlsplit
 from uuid import UUID
 
 from django import forms
 from django.contrib import messages
+from django.core.exceptions import ValidationError
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.utils.html import format_html
@@ -50,20 +51,19 @@ CHANGED = gettext_lazy(
     "This order has changed meanwhile, and nothing was saved. What you typed is still there, and below the fields "
     "stands what has changed. Save it again when it is right."
 )
+_ITEMS_GONE = gettext_lazy(
+    "What you typed about the items is not there any more: the order now has more of them than a form shows."
+)
 
 
-@dataclass(frozen=True)
-class Renewed:
-    """Of a form of an order that has changed since it was shown: data for it, and notes at fields, by their names."""
+class InParts(Protocol):
+    """The form of an order."""
 
-    data: dict[str, Any]
-    notes: dict[str, str]
+    @property
+    def parts(self) -> list[forms.Form]: ...
 
-    def note(self, form: forms.Form) -> None:
-        """Write the notes at the fields of a form with the data."""
-        for bound in form:
-            if text := self.notes.get(bound.html_name):
-                bound.help_text = format_html('<b class="warn-text">{}</b>', text)
+
+Form = TypeVar("Form", bound=InParts)
 
 
 def keep_shown(form: forms.Form) -> None:
@@ -72,22 +72,53 @@ def keep_shown(form: forms.Form) -> None:
         field.show_hidden_initial = True
 
 
-def renewed(typed: Iterable[forms.Form], now: Iterable[forms.Form]) -> Renewed:
-    """What a person `typed` stays. The other fields are as in the forms of the order as it is `now`."""
-    found = Renewed({}, {})
-    for form, form_of_now in zip(typed, now, strict=True):
-        for name, field in form.fields.items():
-            bound, here = form[name], form_of_now[name].value()
-            is_typed, before = name in form.changed_data, bound.value()
-            found.data[bound.html_initial_name] = here
-            found.data[bound.html_name] = before if is_typed else here
-            if field.has_changed(here, before):
+def renewed(request: HttpRequest, typed: InParts, form: Callable[..., Form]) -> Form:
+    """The `form` of an order that has changed since it was shown, with notes at the fields that differ.
+
+    What a person `typed` stays. The other fields are as in the form of the order as it is now.
+    """
+    before = {part.prefix: part for part in typed.parts}  # at least those of the order as it is now
+    data, notes = dict[str, Any](), dict[str, str]()
+    for part in form().parts:
+        part_before = before.pop(part.prefix)
+        for bound in part:
+            bound_before, now = part_before[bound.name], bound.value()
+            is_typed, value = _is_typed(bound_before), bound_before.value()
+            data[bound.html_initial_name] = now
+            data[bound.html_name] = value if is_typed else now
+            if (is_typed or _shown_with(bound_before) is not None) and not _is_same(bound.field, now, value):
                 text = _("In the order now: %(value)s") if is_typed else _("Changed meanwhile. Before: %(value)s")
-                found.notes[bound.html_name] = text % {"value": _shown(field, here if is_typed else before)}
-    return found
+                notes[bound.html_name] = text % {"value": _as_read(bound.field, now if is_typed else value)}
+    messages.warning(request, CHANGED)
+    if any(_is_typed(bound) for part in before.values() for bound in part):
+        messages.warning(request, _ITEMS_GONE)
+    made = form(data)
+    for bound in chain.from_iterable(made.parts):
+        if text := notes.get(bound.html_name):
+            bound.help_text = format_html('<b class="warn-text">{}</b>', text)
+    return made
 
 
-def _shown(field: forms.Field, value: Any) -> str:
+def _shown_with(bound: forms.BoundField) -> Any:
+    """What the field was shown with, as `keep_shown` has it sent; None if it was not shown."""
+    return bound.form.data.get(bound.html_initial_name)
+
+
+def _is_typed(bound: forms.BoundField) -> bool:
+    return not _is_same(bound.field, _shown_with(bound), bound.value())
+
+
+def _is_same(field: forms.Field, one: Any, other: Any) -> bool:
+    """Whether two texts of a field say the same."""
+    # Browsers send other ends of lines than shops.
+    first, second = ("\n".join(str("" if text is None else text).splitlines()) for text in (one, other))
+    try:
+        return first == second or not field.has_changed(field.to_python(first), second)
+    except ValidationError:
+        return False
+
+
+def _as_read(field: forms.Field, value: Any) -> str:
     """A value as people read it."""
     return str(dict(getattr(field, "choices", ())).get(value, value) or "–")  # noqa: RUF001  # as in the lists
 

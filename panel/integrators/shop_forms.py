@@ -71,6 +71,10 @@ class ShopOrderForm(DropoffForm):
     photo = None  # type: ignore[assignment]  # the same
     pin = None  # type: ignore[assignment]  # the same
 
+    @property
+    def parts(self) -> list[forms.Form]:
+        return [self]
+
     def dropoff(self, before: Mapping[str, Any]) -> Body:
         """As `dropoffs` of request-delivery has it. What the form does not have stays as it was `before`."""
         data = self.cleaned_data

@@ -169,6 +169,11 @@ class ItemForm(forms.Form):
         """Whether it says nothing of an item: it was not filled in, or emptied to delete the item."""
         return not any(self[name].value() for name in self.fields if name != "quantity")
 
+    @property
+    def has_notes(self) -> bool:
+        """Whether something stands below a field, as of an order that has changed meanwhile."""
+        return any(bound.help_text for bound in self)
+
     def full_clean(self) -> None:
         super().full_clean()
         if self.is_bound and self.is_blank and not self.is_needed:

@@ -1,6 +1,7 @@
 """The orders of connected shops: what is missing of each, its price, and the request of its delivery."""
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -20,7 +21,7 @@ from delivery.refusals import refusal
 from panel.base import RequestingView
 from panel.filters import DraftFilter, listed
 from panel.integrators.shop_forms import ShopOrderForm, initial_of
-from panel.shop_pages import CHANGED, chosen, keep_shown, renewed, seen
+from panel.shop_pages import chosen, keep_shown, renewed, seen
 
 
 class DraftView(RequestingView):
@@ -96,7 +97,9 @@ class DraftPage(DraftView):
             messages.error(request, refusal(error))
             return self.back(found)
         except DraftChanged:
-            return self.show_changed(self.found(shop_order), form)
+            found = self.found(shop_order)
+            form = renewed(request, form, partial(self.form, found))
+            return self.show(found, form, seen=found.revision, status=422)
         drafts.check(self.found(shop_order))  # its price is shown at once
         messages.success(request, _("The order is saved."))
         return self.back(found)
@@ -105,13 +108,6 @@ class DraftPage(DraftView):
         form = ShopOrderForm(data, prefix="b", initial=initial_of(draft.dropoff))
         keep_shown(form)
         return form
-
-    def show_changed(self, draft: Draft, typed: ShopOrderForm) -> HttpResponse:
-        found = renewed([typed], [self.form(draft)])
-        form = self.form(draft, found.data)
-        found.note(form)
-        messages.warning(self.request, CHANGED)
-        return self.show(draft, form, seen=draft.revision, status=422)
 
     def show(self, draft: Draft, form: ShopOrderForm, *, seen: int, status: int = 200) -> HttpResponse:
         return self.page(

@@ -23,8 +23,8 @@ from panel.base import SellerView
 from panel.filters import DraftFilter, listed
 from panel.sellers import order_forms
 from panel.sellers.order_forms import OrderForm
-from panel.sellers.order_pages import NewView
-from panel.shop_pages import CHANGED, chosen, keep_shown, renewed, seen
+from panel.sellers.order_pages import FormView, NewView
+from panel.shop_pages import chosen, keep_shown, renewed, seen
 
 
 class DraftView(SellerView):
@@ -135,15 +135,22 @@ class DraftPage(_FormView):
             messages.error(request, order_forms.refusal(DraftEnded() if not found.is_open else DraftIncomplete()))
             return self.back(found)
         # That of which the form was filled. What the shop has changed since is not in it.
-        form, revision = self.form(request.POST), seen(request.POST.get("seen", ""))
+        revision = seen(request.POST.get("seen", ""))
+        if revision != found.revision:
+            return self.show_changed()
+        form = self.form(request.POST)
         holder = self.refuse_taken(form) if form.is_valid() else None
         if form.has_errors():
             return self.show(form, seen=revision, status=422, **self.freight(form), holder=holder)
         if request.POST.get("step") != "save":
             return self.show(form, seen=revision, **self.freight(form))
+        return self.make(form, revision)
+
+    def make(self, form: OrderForm, revision: int) -> HttpResponse:
+        request = self.request
         try:
             made, is_earlier = drafts.make(
-                draft=found,
+                draft=self.draft,
                 payload=form.payload,
                 seen=revision,
                 on_freight=order_forms.as_agreed(request.POST.get("agreed", "")),
@@ -152,21 +159,19 @@ class DraftPage(_FormView):
             )
         except DraftEnded as error:
             messages.error(request, order_forms.refusal(error))
-            return self.back(found)
+            return self.back(self.draft)
         except DraftChanged:
-            self.draft = self.found(shop_order)
-            return self.show_changed(form)
+            self.draft = self.found(self.draft.pk)
+            return self.show_changed()
         except IntegrationError as error:
             messages.warning(request, order_forms.refusal(error))
             return self.show(form, seen=revision, status=422, **self.freight(form))
         return self.see(made, is_earlier=is_earlier)
 
-    def show_changed(self, typed: OrderForm) -> HttpResponse:
-        found = renewed(typed.parts, self.form().parts)
-        form = self.form(found.data)
-        for part in form.parts:
-            found.note(part)
-        messages.warning(self.request, CHANGED)
+    def show_changed(self) -> HttpResponse:
+        # Made without the order, so that it has items also if the order now has more than a form shows.
+        typed = FormView.form(self, self.request.POST)
+        form = renewed(self.request, typed, self.form)
         return self.show(form, seen=self.draft.revision, status=422, **self.freight(form))
 
 

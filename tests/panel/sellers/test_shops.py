@@ -5,15 +5,17 @@ import re
 import pytest
 
 from common.shops.platforms import Platform
-from integration.connections import actions
+from integration.connections import actions, drafts
 from integration.connections.models import Connection, Draft, Reception
 from integration.freight.models import FreightRate
 from integration.models import Order
+from panel.sellers.order_forms import MOST_ITEMS
+from panel.shop_pages import CHANGED
 from tests.delivery.connections.shops import WITHOUT_NUMBER, order, post
 from tests.integration.connections.shops import shop as connected
 from tests.integration.factories import COMPANY, OTHER_COMPANY, SellerFactory, create_order, load_tariff
 from tests.panel.sellers.pages import url
-from tests.panel.sent_forms import filled
+from tests.panel.sent_forms import filled, form_of
 
 SETTINGS = {
     "name": "Loja", "company": COMPANY, "service": "next", "length": "30", "width": "20", "height": "10,5",
@@ -35,6 +37,10 @@ def connection(seller):
 def received(connection, **changes):
     post(connection, order(**changes))
     return Draft.objects.latest("created_at")
+
+
+def mugs(count):
+    return [{"name": f"Caneca {number}", "quantity": 1, "price": 5} for number in range(count)]
 
 
 class TestConnectAShop:
@@ -128,29 +134,66 @@ class TestOrdersOfTheShop:
         assert (made.created_by, Draft.objects.get().made) == ("user member", made)
 
     @pytest.mark.parametrize(
-        ("change", "status"),
-        [
-            ({"step": "freight"}, 200),
-            ({"step": "save", "to-name": ""}, 422),
-            ({"step": "save", "order-code": "8"}, 422),  # another order has it
-        ],
+        "change", [{"step": "freight"}, {"step": "save", "to-name": ""}, {"step": "save", "order-code": "8"}]
     )
-    def test_that_the_shop_has_changed_are_looked_at_first_also_from_a_form_that_is_shown_again(
-        self, member, seller, connection, change, status
+    def test_that_the_shop_has_changed_are_looked_at_first_whatever_is_wrong_with_the_form(
+        self, member, seller, connection, change
     ):
-        create_order(seller, orderId="8")
+        create_order(seller, orderId="8")  # one of the forms has its number
         draft = received(connection, number=7, **WITHOUT_NUMBER)
         address = url("seller_draft", seller, draft.pk)
         sent = filled(member.get(address), **{"to-number": "500"})
-        post(connection, order(7, **WITHOUT_NUMBER | {"shipping": {"number": "", "first_name": "Ana"}}))
+        post(connection, order(7, **WITHOUT_NUMBER | {"shipping": {"number": "", "city": "Osasco"}}))
 
         again = member.post(address, {**sent, **change})
-        agreed = member.post(address, {**sent, "step": "freight"}).context["priced"].agreed
-        answer = member.post(address, {**sent, "step": "save", "seen": again.context["seen"], "agreed": agreed})
 
-        assert again.status_code == status
-        assert answer.status_code == 422
+        assert (again.status_code, again.context["seen"]) == (422, Draft.objects.get().revision)
+        assert str(CHANGED) in again.content.decode()
+        assert filled(again).items() >= {"to-city": "Osasco", "to-number": "500"}.items()
         assert not Order.objects.filter(code="7").exists()
+
+    @pytest.mark.parametrize(("before", "now"), [(10, 11), (11, 10)])  # a form shows ten
+    @pytest.mark.parametrize("is_late", [False, True])  # after the page has read the order, or before
+    def test_that_cross_what_a_form_shows_say_what_is_gone_of_it(
+        self, member, seller, connection, monkeypatch, before, now, is_late
+    ):
+        draft = received(connection, number=7, line_items=mugs(before), **WITHOUT_NUMBER)
+        address = url("seller_draft", seller, draft.pk)
+        page = member.get(address)
+        typed = {"to-number": "500", **({"item1-weight": "2"} if before == MOST_ITEMS else {})}
+        sent = filled(page, step="save", **typed)
+        agreed = member.post(address, {**sent, "step": "freight"}).context["priced"].agreed
+
+        def change():
+            post(connection, order(7, line_items=mugs(now), **WITHOUT_NUMBER))
+
+        if is_late:
+            make = drafts.make
+            monkeypatch.setattr(drafts, "make", lambda **given: (change(), make(**given))[1])
+        else:
+            change()
+        again = member.post(address, {**sent, "agreed": agreed})
+
+        text, fields = again.content.decode(), filled(again)
+        assert (again.status_code, fields["to-number"]) == (422, "500")
+        assert ("What you typed about the items is not there any more" in text) == (before == MOST_ITEMS)
+        assert [fields.get(f"item{number}-description") for number in (1, 10)] == (
+            ["Caneca 0", "Caneca 9"] if now == MOST_ITEMS else [None, None]
+        )
+        assert "Changed meanwhile. Before:" not in text.partition('id="items-title"')[2]
+        assert not Order.objects.exists()
+
+    def test_whose_item_the_shop_has_removed_show_what_it_was(self, member, seller, connection):
+        draft = received(connection, number=7, line_items=mugs(2), **WITHOUT_NUMBER)
+        address = url("seller_draft", seller, draft.pk)
+        sent = filled(member.get(address), **{"to-number": "500"}, step="save")
+        post(connection, order(7, line_items=mugs(1), **WITHOUT_NUMBER))
+
+        page = form_of(member.post(address, sent))
+
+        second, third = page.xpath('.//details[@class="another"]')[:2]
+        assert "Changed meanwhile. Before: Caneca 1" in second.text_content()
+        assert [each.get("open") is not None for each in (second, third)] == [True, False]
 
     def test_with_the_number_of_another_order_get_another_one(self, member, seller, connection):
         create_order(seller, orderId="7")
@@ -168,8 +211,7 @@ class TestOrdersOfTheShop:
 
     @pytest.mark.parametrize("count", [2, 12])  # as many as a form shows, and more
     def test_of_several_items_keep_them(self, member, seller, connection, count):
-        items = [{"name": f"Caneca {number}", "quantity": 1, "price": 5} for number in range(count)]
-        draft = received(connection, line_items=items, **WITHOUT_NUMBER)
+        draft = received(connection, line_items=mugs(count), **WITHOUT_NUMBER)
         address = url("seller_draft", seller, draft.pk)
         sent = filled(member.get(address), **{"to-number": "500"})
 
