@@ -6,8 +6,10 @@ from django.utils import timezone
 from playwright.sync_api import expect
 
 from common.webhooks import endpoints
+from delivery.connections.models import Draft
 from delivery.models import Delivery
 from tests.browser.waiting import copied
+from tests.delivery.connections.shops import shop as connected
 from tests.delivery.many_drivers import create_many
 from tests.factories import BY, DeliveryFactory, DriverFactory
 from tests.integration.factories import load_tariff
@@ -169,3 +171,21 @@ def test_creates_an_order_whose_errors_go_when_they_are_put_right(tab, people, s
     page.get_by_role("button", name="Create the order").click()
 
     expect(page.locator("h1")).to_contain_text("P-1")
+
+
+def test_counts_what_is_chosen_of_the_orders_that_a_filter_leaves(member, shop):
+    connection = connected(integrator=shop.integrator)
+    rows = [Draft(external_id=str(number), order_id=str(number), price=9) for number in range(2)]
+    for row in rows:
+        row.integrator, row.connection, row.environment = shop.integrator, connection, connection.environment
+        row.payload, row.source, row.created_at = {"dropoffs": [{}]}, {}, timezone.now()
+    Draft.objects.bulk_create(rows)
+    page = member.go(address(shop, "shop-orders/"))
+    page.locator("td.select input").first.check()
+    expect(page.locator("[data-counts]")).to_have_text("1 selected")
+
+    with page.expect_response(lambda answer: "status=open" in answer.url):
+        page.locator("form.filters [name=status]").select_option("open")
+
+    expect(page.locator("td.select input:checked")).to_have_count(0)
+    expect(page.locator("[data-counts]")).to_have_text("0 selected")

@@ -60,6 +60,7 @@ function count() {
   }
 }
 document.addEventListener("change", count);
+document.addEventListener("htmx:afterSwap", count); // of a list whose filters were changed
 window.addEventListener("pageshow", count); // back from another page, with what was ticked
 
 // What is ticked, unfolded and scrolled sideways stays so when live.js replaces a part of the page.
