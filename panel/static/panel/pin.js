@@ -4,8 +4,8 @@
 //
 // `data-pin` is a selector of one field for "latitude, longitude", or of two. It is searched for in the nearest element
 // around with `data-pin-fields`, else in the page. `data-label` is written on the pin.
-// Without a pin, the map shows `data-near` and the name there. `data-radius`: metres of a circle around the pin, or a selector of
-// the field with them. A button with `data-lat` and `data-lng` sets the pin of the page.
+// Without a pin, the map begins near `data-near`; a map without streets also writes `data-near-name` there. `data-radius`: metres
+// of a circle around the pin, or a selector of the field with them. A button with `data-lat` and `data-lng` sets the pin of the page.
 "use strict";
 
 {
