@@ -249,6 +249,21 @@ class TestOrdersOfTheShop:
         assert (draft.missing, draft.price is not None) == ([], True)
         streets.answer = [HOUSE]
 
+    def test_whose_address_is_unknown_show_a_map_that_begins_near_their_pickup_point(
+        self, member, url, connection, streets
+    ):
+        streets.answer = []
+        draft = received(connection)
+        point = connection.pickup
+
+        shown = member.get(url("draft", draft.pk)).content.decode()
+        point.delete()
+        without = member.get(url("draft", draft.pk))
+
+        assert re.findall('data-near="(.*?)"', shown) == [f"{point.latitude:.6f}, {point.longitude:.6f}"]
+        assert (without.status_code, "data-near" in without.content.decode()) == (200, False)
+        streets.answer = [HOUSE]
+
     def test_are_dropped_and_taken_back(self, member, url, connection):
         draft = received(connection)
 
