@@ -94,8 +94,8 @@ def renewed(request: HttpRequest, typed: InParts, form: Callable[..., Form]) -> 
         messages.warning(request, _ITEMS_GONE)
     made = form(data)
     for bound in chain.from_iterable(made.parts):
-        if text := notes.get(bound.html_name):
-            bound.help_text = format_html('<b class="warn-text">{}</b>', text)
+        if note := notes.get(bound.html_name):
+            bound.help_text = format_html('<b class="warn-text">{}</b>', note)
     return made
 
 
