@@ -10,7 +10,7 @@ from common.shops.models import PLATFORMS
 from common.shops.platforms import Platform
 from delivery.connections.models import Connection
 
-ADDRESS, SECRET = "https://rota.example/api/connections/abc", "a-secret"
+ADDRESS, SECRET = "https://rota.example/api/connections/abc", "a-secret"  # pragma: allowlist secret
 # What must be chosen in each platform's own settings, in its own words, and what its people should know.
 SAID = {
     (Platform.WOOCOMMERCE, "en"): ["Advanced › Webhooks", "Save the webhook", "Order deleted", "rights"],
