@@ -84,17 +84,13 @@ class FreightRateAdmin(RecordedAdmin, TabularImportAdmin):
     change_form_before_template = "admin/form_preview.html"
     resource = RateResource
     list_display = [
-        "service", "zone_name", "origin_kind", "destination_kind",
+        "__str__",
         column("base_centavos", _("up to 1 kg"), centavos),
         column("extra_kg_centavos", _("each extra kg"), centavos),
         "deadline_days",
     ]  # fmt: skip  # a list of names
     list_filter = ["service", "zone", "origin_kind", "destination_kind"]
     ordering = ["service", BY_DISTANCE, "origin_kind", "destination_kind"]
-
-    @admin.display(description=_("zone"), ordering=BY_DISTANCE)
-    def zone_name(self, rate: FreightRate) -> str:
-        return rate.get_zone_display()
 
 
 _SHIPMENTS = [
