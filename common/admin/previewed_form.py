@@ -20,6 +20,7 @@ class Preview:
 
     change: Change
     examples: list[Difference]
+    concerned: str
 
     @property
     def digest(self) -> str:
@@ -44,13 +45,18 @@ class PreviewedForm(forms.ModelForm[Any]):
         """
         raise NotImplementedError
 
+    def concerned(self, before: Any) -> str:
+        """Whom the change concerns, as a sentence. Nothing of forms that do not say it."""
+        return ""
+
     def is_valid(self) -> bool:
         is_valid = super().is_valid()
         if not is_valid or not self.has_changed():
             return is_valid
         before = type(self.instance)._default_manager.filter(pk=self.instance.pk).first()
         columns = differences(before, self.instance) if before else []
-        preview = Preview(Change(self.instance, RowChange.Kind.CHANGED, columns), list(self.examples(before)))
+        change = Change(self.instance, RowChange.Kind.CHANGED, columns)
+        preview = Preview(change, list(self.examples(before)), self.concerned(before))
         if self.data.get("previewed") == preview.digest:
             return True
         self.preview = preview

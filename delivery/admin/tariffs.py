@@ -5,10 +5,10 @@ from decimal import Decimal
 from typing import Any, ClassVar
 
 from django.contrib import admin
-from django.db.models import Model, QuerySet
+from django.db.models import Exists, Model, OuterRef, Q, QuerySet
 from django.http import HttpRequest
 from django.utils.text import capfirst
-from django.utils.translation import gettext
+from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 from import_export.fields import Field
 from import_export.widgets import Widget
@@ -104,6 +104,18 @@ class TariffForm(PreviewedForm):
             before_and_after = [_price(each, trip, percent=percent) for each in (old, new)]
             if any(before_and_after):
                 yield price_example(f"{shortest}: {name}", *before_and_after, write=money)
+
+    def concerned(self, before: Tariff | None) -> str:
+        """The accounts that have this tariff now or then."""
+        others = Tariff.objects.filter(integrator=OuterRef("pk"), active=True).exclude(pk=self.instance.pk)
+        accounts = Q()
+        for each in (before, self.instance):
+            if each and each.active and each.integrator_id:
+                accounts |= Q(pk=each.integrator_id)
+            elif each and each.active:
+                accounts |= Q(~Exists(others.filter(vehicle_type=each.vehicle_type)))
+        count = Integrator.objects.filter(accounts).count() if accounts else 0
+        return ngettext("It concerns %(count)s account.", "It concerns %(count)s accounts.", count) % {"count": count}
 
 
 def _price(tariff: Tariff | None, trip: pricing.Trip, *, percent: str = "") -> Decimal | None:

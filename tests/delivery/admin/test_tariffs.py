@@ -165,3 +165,28 @@ class TestPreview:
         assert all(each.old != each.new for each in shown.examples)
         again = admin_client.post(url("add"), {**own, "base_fare": "60", "previewed": shown.digest})
         assert (again.status_code, Tariff.objects.get()) == (200, general)  # other examples, which were not seen
+
+    @in_turn(
+        ("changed", "count"),
+        [
+            ({}, 2),  # those without a tariff of their own
+            ({"vehicle_type": "CAR"}, 3),  # and those that get one for cars
+            ({"active": ""}, 2),
+        ],
+    )
+    def test_counts_the_accounts_that_have_the_tariff_now_or_then(self, admin_client, general, fields, changed, count):
+        own = TariffFactory.create(integrator=IntegratorFactory.create())
+        with_an_ended_one, _another = IntegratorFactory.create_batch(2)
+        TariffFactory.create(integrator=with_an_ended_one, active=False)
+        edited = {**fields, "base_fare": "50"}
+
+        of_all, of_one = (
+            preview_of(admin_client, reverse("admin:delivery_tariff_change", args=[tariff.pk]), sent)
+            for tariff, sent in [
+                (general, {**edited, **changed}),
+                (own, {**edited, "integrator": own.integrator_id}),
+            ]
+        )
+
+        assert of_all.concerned == f"It concerns {count} accounts."
+        assert of_one.concerned == "It concerns 1 account."
