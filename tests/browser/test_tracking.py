@@ -123,6 +123,7 @@ def test_a_receiver_follows_the_order_from_the_shop_to_the_proof(tab, found):
     expect(title).to_contain_text("1")
     expect(page.locator(POINTS)).to_be_visible()
     expect(page.locator(DRIVER)).to_be_visible()
+    expect(page.locator("#map .leaflet-tooltip")).to_have_text(["Your address", "Ana"])
     expect(page.locator(".arrival b")).to_be_visible()
 
     move("deliver", found, point="B")

@@ -86,11 +86,26 @@
     bounds = L.latLngBounds([[stop.lat, stop.lng], ...(driver ? [[driver.lat, driver.lng]] : [])]);
     map ??= open();
     layer?.remove();
-    layer = L.featureGroup([destination(stop)]);
-    if (driver) layer.addLayer(rota.driver({ driver: { ...driver, name: driver.name || box.dataset.driver }, points: [stop] }, true));
+    const isAbove = !driver || driver.lat < stop.lat; // the destination
+    layer = L.featureGroup([named(destination(stop), box.dataset.destination, isAbove)]);
+    if (driver) {
+      const name = driver.name || box.dataset.driver;
+      layer.addLayer(named(rota.driver({ driver: { ...driver, name }, points: [stop] }, true), name, !isAbove));
+    }
     layer.addTo(map);
     rota.orient(map, stop);
-    if (!isMoved) rota.fit(map, bounds);
+    if (!isMoved) fit();
+  }
+
+  function fit() {
+    rota.fit(map, bounds, { padding: [60, 50] }); // for the names
+  }
+
+  // A marker with a name that always shows, above or below it.
+  function named(marker, name, isAbove) {
+    const text = Object.assign(document.createElement("span"), { textContent: name }); // never as HTML
+    const look = isAbove ? { direction: "top", offset: [0, -16] } : { direction: "bottom", offset: [0, 16] };
+    return marker.unbindTooltip().bindTooltip(text, { ...look, permanent: true });
   }
 
   function open() {
@@ -101,7 +116,7 @@
     }
     new ResizeObserver(() => {
       made.invalidateSize({ animate: false });
-      if (!isMoved && !box.hidden) rota.fit(made, bounds);
+      if (!isMoved && !box.hidden) fit();
     }).observe(box);
     return made;
   }
