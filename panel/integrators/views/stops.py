@@ -12,6 +12,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from common import clock
+from common.brazil import phones
 from common.brazil.formats import money
 from common.mail import outbox
 from delivery import words
@@ -120,7 +121,7 @@ class Stop(RequestingView):
         options = DropoffOptions.of(stop)
         values = {
             "contact_name": stop.contact_name,
-            "contact_phone": stop.contact_phone,
+            "contact_phone": phones.shown(stop.contact_phone),
             "contact_email": options.contact_email,
             "instructions": options.instructions,
         }

@@ -85,6 +85,17 @@ class TestChange:
         latest = StopChange.objects.latest("pk")
         assert (latest.contacts, latest.instructions) == (True, False)
 
+    def test_shows_the_phone_for_people_and_keeps_it_as_it_is_stored(self, member, shop):
+        Stop.objects.filter(delivery=shop.delivery, index=0).update(contact_phone="+5511977770005")
+        phone = member.get(page_of(shop.delivery)).context["change"]["contact_phone"].value()
+        sent = {"contact_phone": phone, "initial-contact_phone": phone}
+
+        member.post(page_of(shop.delivery), {**CHANGE, **sent})
+
+        assert phone == "(11) 97777-0005"
+        stop = Stop.objects.get(delivery=shop.delivery, index=0)
+        assert (stop.contact_name, stop.contact_phone) == ("Bia", "+5511977770005")
+
     def test_keeps_what_is_wrong_and_saves_nothing(self, member, shop):
         answer = member.post(page_of(shop.delivery), {**CHANGE, "contact_email": "nobody"})
 
