@@ -21,6 +21,7 @@ def pin(fields: str, *, radius: str | int = "", label: str = "A", near: Any = ""
     """A map whose pin and the fields with this CSS selector follow each other.
 
     The selector is of one field for latitude and longitude, or of two. `radius` is metres, or the selector of the field
-    with them. `label`: of the point whose place it is. `near`: a pickup point, which an empty map shows.
+    with them. `label`: of the point whose place it is. `near`: a pickup point, which an empty map shows, and the map of
+    another point than A always.
     """
     return {"fields": fields, "radius": radius, "label": label, "near": near}

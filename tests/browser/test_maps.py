@@ -4,11 +4,14 @@ import re
 from math import hypot
 
 import pytest
+from django.utils import timezone
 from playwright.sync_api import expect
 
+from delivery.connections import actions as connections
 from delivery.geo.distance import away_from
 from delivery.payload import Place
 from tests.browser.waiting import resize
+from tests.delivery.connections.shops import shop as connected
 from tests.factories import DROPOFFS, PICKUP, DeliveryFactory, DriverFactory, validated_payload
 
 # The ends of the route's line, and the centres of the markers of A, B, C …, in pixels of the window.
@@ -109,9 +112,8 @@ class TestPin:
         yield browser.go("/panel/accounts/new/")
         assert browser.complaints == []
 
-    def test_is_set_without_a_ground_by_a_click_and_by_keyboard(self, page):
-        page.locator("[data-pin]").click(position={"x": 100, "y": 100})
-        expect(page.locator("#id_position")).to_have_value(re.compile(r"^-23\.\d{5}, -46\.\d{5}$"))
+    def test_is_shown_without_a_ground_from_the_first_place_on(self, page):
+        expect(page.locator("[data-pin]")).to_be_hidden()
         page.fill("#id_position", "-23.561414, -46.655881")
 
         page.locator("[data-pin] .point").wait_for()
@@ -138,3 +140,17 @@ class TestPin:
         page.locator("[data-pin]").click(position={"x": 100, "y": 100})
 
         expect(page.locator("#id_position")).to_have_value(re.compile(r"^-2\d\.\d{5}, -4\d\.\d{5}$"))
+
+    def test_of_another_point_is_seen_with_the_pickup_point(self, member, shop, map_file):
+        pickup = shop.integrator.pickup_points.get()
+        connection = connected(integrator=shop.integrator, pickup=pickup)
+        connections.try_out(connection=connection, at=timezone.now())
+        order = connection.drafts.get()
+        page = member.go(f"/panel/accounts/{shop.integrator.pk}/live/shop-orders/{order.pk}/")
+
+        page.locator("[data-point]").fill(f"{pickup.latitude + 0.05:.5f}, {pickup.longitude:.5f}")
+
+        points = page.locator("[data-pin] .point")
+        expect(points).to_have_text(["A", "B"])
+        for each in points.all():
+            expect(each).to_be_in_viewport()
