@@ -46,6 +46,9 @@ TABLE = {
         r"(?P<street>[^,0-9]{2,200}\s(?P<word>[^,0-9\s]{3,60}))\s{1,3}(?P<number>[0-9]{1,6})",
     ): Bound("cut to 255 characters by `values.text`", 255, "Rua da Graça 21"),
     ("common/shops/values.py", r"-?[0-9]{1,12}(\.[0-9]{1,20})?"): Bound(COUNTED, LINEAR, "-12.50"),
+    ("common/shops/woocommerce.py", "&#?[0-9A-Za-z]{1,31};"): Bound(COUNTED, LINEAR, "&amp;"),
+    ("common/redis_url.py", "[/?#]"): Bound("linear: one sign, in a setting", LINEAR, "/"),
+    ("common/postgresql/compiled_queries.py", "%[%s]"): Bound("linear: two signs, in our own statements", LINEAR, "%s"),
     ("common/brazil/phones.py", "[^0-9]"): Bound("linear: one sign", LINEAR, "+"),
     ("common/brazil/phones.py", r"\+?[0-9]+"): Bound("cut to 255 characters; linear too: one quantifier", 255, "+55"),
     ("common/brazil/phones.py", r"['+]?[0-9]([.,][0-9]{1,20})?[eE]\+?[0-9]{1,3}"): Bound(
