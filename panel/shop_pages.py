@@ -25,6 +25,7 @@ from common.shops.drafts import Outcome
 from common.shops.models import LONGEST_METHOD, LONGEST_NAME, LONGEST_SECRET, PLATFORMS
 from common.shops.platforms import Platform
 from common.shops.receptions import MOST_RECEPTIONS
+from common.webhooks.address_guard import LOOPBACK_HOSTS
 from panel.base import LoggedInView, origin
 from panel.filters import PER_PAGE
 
@@ -32,7 +33,6 @@ _OFF = {"autocomplete": "off"}
 # Session key of the id of a connection whose secret the next page shows.
 _FRESH = "fresh_connection"
 _LONGEST_REVISION = 9  # digits
-_OF_THIS_MACHINE = {"localhost", "127.0.0.1", "::1"}
 
 
 def seen(text: str) -> int:
@@ -262,7 +262,7 @@ class ConnectionPage(ShopView):
             status=status,
             connection=connection,
             address=origin(self.request) + connection.path,
-            is_local=urlsplit(origin(self.request)).hostname in _OF_THIS_MACHINE,
+            is_local=urlsplit(origin(self.request)).hostname in LOOPBACK_HOSTS,
             secret=connection.secret if fresh and is_made_here else "",
             is_made_here=is_made_here,
             receptions=connection.receptions.all()[:MOST_RECEPTIONS],

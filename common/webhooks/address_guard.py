@@ -17,7 +17,7 @@ from common.errors import DomainError
 from common.workers.deadlines import BoundedCalls, DeadlinePassed, TooManyCalls
 
 _PORTS = {443, 8443}
-_LOOPBACK_HOSTS = {"localhost", "127.0.0.1", "::1"}
+LOOPBACK_HOSTS = {"localhost", "127.0.0.1", "::1"}
 _MAX_URL_LENGTH = 2000
 _PRINTABLE_ASCII = "".join(map(chr, range(0x21, 0x7F)))
 # Global unicast: every public IPv6 address is in it. The rest is private, reserved or unassigned.
@@ -133,7 +133,7 @@ def check_url(url: str, *, allow_loopback: bool) -> str | None:
     host = (called.raw_host or "").rstrip(".")
     if parts.username is not None or parts.password is not None:
         raise InvalidWebhookUrl("Leave user name and password out of the URL.")
-    if allow_loopback and host in _LOOPBACK_HOSTS and parts.scheme in {"http", "https"}:
+    if allow_loopback and host in LOOPBACK_HOSTS and parts.scheme in {"http", "https"}:
         return None
     if parts.scheme != "https":
         raise InvalidWebhookUrl("The URL must begin with https://.")
