@@ -1,4 +1,4 @@
-"""Statements that every call of an API executes: querysets compiled to SQL once, and inserts of several tables in one.
+"""Statements that every call of an API executes: querysets compiled to SQL once, inserts and updates of whole rows.
 
 Building and compiling a queryset takes several times as long as executing it.
 """
@@ -139,17 +139,39 @@ def insert_together(*rows: Model) -> None:
     """
     kinds = groupby((type(row), row.pk is not None) for row in rows)
     shape = tuple((model, has_key, len(list(group))) for (model, has_key), group in kinds)
+    prepared.execute(_sql(shape), [value for row in rows for value in _values(row, add=True)])
+    for row in rows:
+        _set_saved(row)
+
+
+def insert_unless_there(row: Model) -> bool:
+    """Insert a row, unless a unique constraint has one like it; waits for one that is inserted at the same time.
+
+    Returns whether it was inserted. Signals are not sent.
+    """
+    sql = f"{_sql(((type(row), row.pk is not None, 1),))} ON CONFLICT DO NOTHING"
+    if is_new := bool(prepared.execute(sql, _values(row, add=True)).rowcount):
+        _set_saved(row)
+    return is_new
+
+
+def update_row(row: Model) -> None:
+    """Write every column of a row that exists. Signals are not sent."""
+    prepared.execute(_update(type(row)), [*_values(row, add=False), row.pk])
+
+
+def _values(row: Model, *, add: bool) -> list[Any]:
     database = connections[DEFAULT_DB_ALIAS]  # `connection` looks it up for each field
-    values = [
+    return [
         # None is NULL in each field, and a new row has many of them.
-        None if (value := field.pre_save(row, add=True)) is None else field.get_db_prep_save(value, database)
-        for row in rows
+        None if (value := field.pre_save(row, add)) is None else field.get_db_prep_save(value, database)
         for field in _fields(type(row), row.pk is not None)
     ]
-    prepared.execute(_sql(shape), values)
-    for row in rows:
-        row._state.adding = False  # noqa: SLF001  # as Model.save does
-        row._state.db = DEFAULT_DB_ALIAS  # noqa: SLF001
+
+
+def _set_saved(row: Model) -> None:
+    row._state.adding = False  # noqa: SLF001  # as Model.save does
+    row._state.db = DEFAULT_DB_ALIAS  # noqa: SLF001
 
 
 @cache
@@ -162,6 +184,13 @@ def _sql(shape: Shape) -> str:
     *first, last = (_insert(*kind) for kind in shape)
     parts = ", ".join(f"part_{number} AS ({insert})" for number, insert in enumerate(first))
     return f"WITH {parts} {last}" if parts else last
+
+
+@cache
+def _update(model: type[Model]) -> str:
+    quote = connection.ops.quote_name
+    columns = ", ".join(f"{quote(field.column)} = %s" for field in _fields(model, has_key=True))
+    return f"UPDATE {quote(model._meta.db_table)} SET {columns} WHERE {quote(model._meta.pk.column)} = %s"  # noqa: S608  # nosec B608  # names of our models
 
 
 def _insert(model: type[Model], has_key: bool, count: int) -> str:

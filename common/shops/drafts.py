@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from decimal import Decimal, InvalidOperation
 from enum import StrEnum
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, ClassVar, Generic, TypeVar
 from uuid import UUID
 
@@ -21,6 +21,7 @@ from common.brazil.phones import with_phone
 from common.errors import DomainError
 from common.fields import folded
 from common.postgresql import batches
+from common.postgresql.compiled_queries import CompiledQuery, Parameter, insert_unless_there, update_row
 from common.shops.models import DraftStatus, ShopConnection, ShopDraft
 from common.shops.order import ShopOrder, Stage
 
@@ -119,8 +120,7 @@ class Drafts(Generic[Connection, Draft]):
             if reason := _ignored(connection, order):
                 return Outcome(Result.IGNORED, reason)
             made = self._new(connection, order, at)
-            self._rows.bulk_create([made], ignore_conflicts=True)  # waits for one that is made at the same time
-            if self._rows.filter(pk=made.pk).exists():
+            if insert_unless_there(made):  # waits for one that is made at the same time
                 result = Result.CANCELLED if order.stage is Stage.CANCELLED else Result.DRAFT
                 return Outcome(self.settle(made, result, at), draft=made)
             draft = self._locked(connection, order)
@@ -135,7 +135,19 @@ class Drafts(Generic[Connection, Draft]):
         return self.model._default_manager.all()
 
     def _locked(self, connection: Connection, order: ShopOrder) -> Draft | None:
-        return self._rows.select_for_update().filter(connection=connection, order_id=order.id).first()
+        if draft := self._by_order.first(connection=connection.pk, order=order.id):
+            draft.connection = connection
+        return draft
+
+    @cached_property
+    def _by_order(self) -> CompiledQuery[Draft]:
+        return CompiledQuery(
+            lambda: (
+                self._rows.select_for_update()
+                .filter(connection=Parameter("connection"), order_id=Parameter("order"))
+                .order_by()
+            )
+        )
 
     def _new(self, connection: Connection, order: ShopOrder, at: datetime) -> Draft:
         draft = self.new(connection)
@@ -143,6 +155,7 @@ class Drafts(Generic[Connection, Draft]):
         draft.environment = connection.environment
         draft.order_id, draft.external_id = order.id, order.number or order.id
         draft.payload = {}
+        draft.edited_by = draft.dropped_by = ""
         draft.shop_changed_at, draft.is_test, draft.created_at = order.changed_at, order.is_test, at
         if order.stage is Stage.CANCELLED:
             draft.status, draft.ended_at, draft.shop_cancelled_at = DraftStatus.DROPPED, at, at
@@ -184,7 +197,7 @@ class Drafts(Generic[Connection, Draft]):
             outcome = Outcome(Result.DRAFT, draft=draft)
         else:
             outcome = Outcome(Result.IGNORED, Reason.DROPPED, draft)
-        draft.save()
+        update_row(draft)
         return outcome
 
     def _cancel(self, draft: Draft, at: datetime) -> Outcome:

@@ -6,12 +6,13 @@ from datetime import datetime
 from io import BytesIO
 from typing import Any
 
-from django.db import connection as database
 from django.db import transaction
 from django.http import HttpRequest
 
 from common.api import json_body
 from common.errors import DomainError
+from common.postgresql import prepared
+from common.postgresql.compiled_queries import insert_together
 from common.shops import platforms, samples
 from common.shops.drafts import Drafts, Outcome, Reason, Result, decimal
 from common.shops.models import LONGEST_SECRET, ShopConnection, ShopReception
@@ -122,18 +123,19 @@ class Receptions:
         self, connection: Any, outcome: Outcome, *, at: datetime, number: str = "", about: str = "", is_trial: bool
     ) -> None:
         of_area: dict[str, Any] = {"connection": connection, "draft": outcome.draft}
-        self.model._default_manager.create(
-            at=at,
-            number=number,
-            result=outcome.result,
-            reason=outcome.reason,
-            about=about,
-            is_trial=is_trial,
-            **of_area,
+        insert_together(
+            self.model(
+                at=at,
+                number=number,
+                result=outcome.result,
+                reason=outcome.reason,
+                about=about,
+                is_trial=is_trial,
+                **of_area,
+            )
         )
-        with database.cursor() as cursor:
-            prune = _PRUNE.format(table=self.model._meta.db_table)
-            cursor.execute(prune, [connection.pk, connection.pk, MOST_RECEPTIONS])
+        prune = _PRUNE.format(table=self.model._meta.db_table)
+        prepared.execute(prune, [connection.pk, connection.pk, MOST_RECEPTIONS])
 
 
 def _read(platform: Platform, body: bytes) -> ShopOrder:

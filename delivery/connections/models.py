@@ -10,6 +10,7 @@ from django.utils.translation import gettext_lazy as _
 
 from common.brazil.phones import phone_key, unusual_phones
 from common.fields import not_personal, one_of, personal
+from common.postgresql.compiled_queries import CompiledQuery, Parameter
 from common.shops.models import (
     DraftStatus,
     ShopConnection,
@@ -59,8 +60,16 @@ class Connection(ShopConnection):
     @staticmethod
     def find(key: str) -> "Connection | None":
         """The connection that an address ends with, if it is not removed."""
-        rows = Connection.objects.select_related("integrator", "pickup").filter(removed_at=None)
-        return rows.filter(pk=key).first() if is_key(key) else None
+        return _BY_KEY.first(key=key) if is_key(key) else None
+
+
+_BY_KEY = CompiledQuery(
+    lambda: (
+        Connection.objects.select_related("integrator", "pickup")
+        .filter(pk=Parameter("key"), removed_at=None)
+        .order_by()[:1]
+    )
+)
 
 
 class Draft(ShopDraft):

@@ -7,6 +7,7 @@ order is made in the transaction that ends the draft, so that there is one, what
 from collections.abc import Callable
 from contextlib import suppress
 from datetime import datetime
+from decimal import Decimal
 from types import MappingProxyType
 
 from django.conf import settings
@@ -15,6 +16,7 @@ from django.db.models import QuerySet
 
 from common.accounts import Environment
 from common.brazil import phones
+from common.postgresql.compiled_queries import update_row
 from common.shops.bodies import Body
 from common.shops.drafts import Drafts, Result
 from common.shops.models import DraftStatus
@@ -50,22 +52,16 @@ class _Drafts(Drafts[Connection, Draft]):
         before = draft.payload, draft.pays_at_door
         draft.payload, draft.pays_at_door = payloads.body_of(order, connection), order.pays_at_door
         if (draft.payload, draft.pays_at_door) != before:
-            self._look(draft, connection)
+            describe(draft, draft.payload)
+            draft.missing = _reasons(draft)
+            # An order that is made at once has its own freight.
+            draft.price = None if _is_made_at_once(draft) else _freight_of(draft)
         else:
             draft.missing = _reasons(draft)  # what refused it may have passed
 
     def look_again(self, draft: Draft, at: datetime) -> None:
-        self._look(draft, draft.connection)
-
-    def _look(self, draft: Draft, connection: Connection) -> None:
         describe(draft, draft.payload)
-        draft.missing, draft.price = _reasons(draft), None
-        if not payloads.missing_of(draft.payload):
-            # Not the connection's, which may have been changed since: the order is made for the one in its body.
-            document = draft.payload["company_document"]
-            company = Company.objects.filter(seller=connection.seller_id, document=document).first()
-            found = orders.freight_of(payloads.new_order(draft.payload), company.postcode) if company else None
-            draft.price = found.reais if isinstance(found, Price) else None
+        draft.missing, draft.price = _reasons(draft), _freight_of(draft)
 
     def cancel_made(self, draft: Draft, at: datetime) -> None:
         assert draft.made is not None  # noqa: S101  # nosec B101  # by a constraint
@@ -81,13 +77,13 @@ class _Drafts(Drafts[Connection, Draft]):
 
     def settle(self, draft: Draft, result: Result, at: datetime) -> Result:
         """Make the order, unless something is missing or people have had it in their hands."""
-        if not draft.is_open or not draft.automatic or draft.missing:
+        if not _is_made_at_once(draft):
             return result
         try:
             made = _create(draft, payloads.new_order(draft.payload), by=_by(draft.connection), at=at)
         except IntegrationError as error:
-            draft.missing = [error.code]
-            draft.save()
+            draft.missing, draft.price = [error.code], _freight_of(draft)
+            update_row(draft)
             return result
         self.finish(draft, made, at)
         return Result.ORDER
@@ -96,7 +92,7 @@ class _Drafts(Drafts[Connection, Draft]):
         draft.made, draft.missing = made, []
         draft.external_id, draft.price = made.code, made.freight_reais
         self.end(draft, DraftStatus.REQUESTED, at)
-        draft.save()
+        update_row(draft)
 
 
 DRAFTS = _Drafts()
@@ -120,6 +116,21 @@ def _missing(draft: Draft) -> list[str]:
 def _reasons(draft: Draft) -> list[str]:
     """Why it is not made by itself."""
     return [*_missing(draft), *([PAYS_AT_DOOR] if draft.pays_at_door else [])]
+
+
+def _is_made_at_once(draft: Draft) -> bool:
+    return draft.is_open and draft.automatic and not draft.missing
+
+
+def _freight_of(draft: Draft) -> Decimal | None:
+    """In reais; None without one, and while something is missing that it depends on."""
+    if payloads.missing_of(draft.payload):
+        return None
+    # Not the connection's, which may have been changed since: the order is made for the one in its body.
+    document = draft.payload["company_document"]
+    company = Company.objects.filter(seller=draft.seller_id, document=document).first()
+    found = orders.freight_of(payloads.new_order(draft.payload), company.postcode) if company else None
+    return found.reais if isinstance(found, Price) else None
 
 
 def _by(connection: Connection) -> str:

@@ -8,6 +8,7 @@ from django.utils.translation import gettext_lazy as _
 
 from common.brazil.phones import phone_key, unusual_phones
 from common.fields import not_personal, one_of, personal
+from common.postgresql.compiled_queries import CompiledQuery, Parameter
 from common.shops.models import (
     DraftStatus,
     ShopConnection,
@@ -62,8 +63,16 @@ class Connection(ShopConnection):
     @staticmethod
     def find(key: str) -> "Connection | None":
         """The connection that an address ends with, if it is not removed."""
-        rows = Connection.objects.select_related("seller", "company").filter(removed_at=None)
-        return rows.filter(pk=key).first() if is_key(key) else None
+        return _BY_KEY.first(key=key) if is_key(key) else None
+
+
+_BY_KEY = CompiledQuery(
+    lambda: (
+        Connection.objects.select_related("seller", "company")
+        .filter(pk=Parameter("key"), removed_at=None)
+        .order_by()[:1]
+    )
+)
 
 
 class Draft(ShopDraft):
@@ -113,7 +122,7 @@ class Draft(ShopDraft):
 
     @property
     def answered_id(self) -> str:
-        return self.made.code if self.made else str(self.pk)
+        return self.external_id if self.made_id else str(self.pk)  # the code of its order
 
     @property
     def receiver(self) -> dict[str, Any]:

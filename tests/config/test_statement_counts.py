@@ -9,7 +9,12 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from rest_framework.test import APIClient
 
+from common.shops.platforms import Platform
+from tests.delivery.connections.shops import post
+from tests.delivery.connections.shops import shop as connected
+from tests.delivery.connections.test_recorded_orders import RECORDED, sent
 from tests.factories import DeliveryFactory, add_endpoint, payload
+from tests.integration.connections.shops import shop as connected_to_seller
 from tests.integration.factories import (
     SellerFactory,
     create_order,
@@ -120,3 +125,23 @@ class TestStatements:
         found = statements_of(lambda: getattr(client, method)(f"/api/integration/{path}", sent, **options))
 
         assert len(found) == most, "\n".join(found)
+
+    @pytest.mark.parametrize("platform", Platform)
+    @pytest.mark.parametrize(
+        ("connect", "first", "again"),
+        [
+            # Connection; draft, which is inserted or updated; reception, and what is too old of them.
+            (connected, 5, 5),
+            # And the order: company with the seller's lock, duplicates and invoices, rates, one insert of all rows; the
+            # draft once more.
+            (connected_to_seller, 10, 5),
+        ],
+    )
+    def test_of_an_order_of_a_shop(self, platform, connect, first, again):
+        load_tariff()
+        SellerFactory.create(origin="01310100")
+        connection = connect(platform=platform)
+
+        found = [statements_of(lambda: post(connection, sent(RECORDED[platform]))) for _time in range(2)]
+
+        assert [len(each) for each in found] == [first, again], found

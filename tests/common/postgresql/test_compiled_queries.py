@@ -2,6 +2,7 @@
 
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
+from decimal import Decimal
 from typing import Any
 from uuid import uuid4
 
@@ -15,9 +16,19 @@ from django.db.transaction import TransactionManagementError
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from common.postgresql.compiled_queries import CompiledQuery, Parameter, insert_together, loaded, row_of
+from common.postgresql.compiled_queries import (
+    CompiledQuery,
+    Parameter,
+    insert_together,
+    insert_unless_there,
+    loaded,
+    row_of,
+    update_row,
+)
+from delivery.connections.models import Draft
 from delivery.lifecycle import RouteStatus
 from delivery.models import Delivery, Integrator, PickupPoint, Stop, Tariff, Token
+from tests.delivery.connections.shops import order, post, shop
 from tests.factories import DeliveryFactory, TariffFactory, TokenFactory
 
 pytestmark = pytest.mark.django_db
@@ -263,3 +274,39 @@ class TestInsertTogether:
             insert_together(copy, *stops)
 
         assert (Delivery.objects.count(), Stop.objects.count()) == (1, 2)
+
+
+class TestInsertUnlessThere:
+    def test_writes_a_row_that_is_not_there(self):
+        tariff = TariffFactory.create()
+        copy = Tariff.objects.get(pk=tariff.pk)
+        copy.pk, copy.active = tariff.pk + 7, False
+
+        assert insert_unless_there(copy)
+        assert stored(Tariff.objects.get(pk=copy.pk)) == stored(copy)
+        assert not copy._state.adding
+
+    def test_leaves_one_that_is_there(self):
+        tariff = TariffFactory.create(active=True)
+        tariff.active = False
+
+        assert not insert_unless_there(tariff)
+        assert Tariff.objects.get().active
+
+
+class TestUpdateRow:
+    def test_writes_every_column_of_one_row(self, django_assert_num_queries):
+        connected = shop()
+        for number in ("1", "2"):
+            post(connected, order(shipping={"number": number}))
+        first, second = Draft.objects.order_by("created_at")
+        before, own = columns(second), {"id": first.pk, "order_id": first.order_id}
+        copied = {**before, "missing": ["a", "b"], "price": Decimal("9.90"), **own}
+        for name, value in copied.items():
+            setattr(first, name, value)
+
+        with django_assert_num_queries(1):
+            update_row(first)
+
+        assert columns(Draft.objects.get(pk=first.pk)) == copied
+        assert columns(Draft.objects.get(pk=second.pk)) == before
