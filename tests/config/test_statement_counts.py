@@ -1,15 +1,19 @@
 """How many statements a call of the APIs executes, beside those that begin and end transactions."""
 
 from datetime import timedelta
+from unittest.mock import patch
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import connection
+from django.db.models.sql import Query
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from rest_framework.test import APIClient
 
 from common.shops.platforms import Platform
+from common.webhooks import endpoints
+from integration.models import WebhookEndpoint
 from tests.delivery.connections.shops import post
 from tests.delivery.connections.shops import shop as connected
 from tests.delivery.connections.test_recorded_orders import RECORDED, sent
@@ -83,6 +87,14 @@ def statements_of(call):
     return [query["sql"] for query in queries if "SAVEPOINT" not in query["sql"]]
 
 
+def compiled_by_second(first, second):
+    """The queries that Django compiles for the second of two calls."""
+    assert first().status_code < 300
+    with patch.object(Query, "get_compiler", autospec=True, side_effect=Query.get_compiler) as get_compiler:
+        assert second().status_code < 300
+    return [str(call.args[0].model) for call in get_compiler.mock_calls]
+
+
 @pytest.mark.django_db
 class TestStatements:
     @pytest.mark.parametrize("name", AREA_A)
@@ -145,3 +157,45 @@ class TestStatements:
         found = [statements_of(lambda: post(connection, sent(RECORDED[platform]))) for _time in range(2)]
 
         assert [len(each) for each in found] == [first, again], found
+
+
+@pytest.mark.django_db
+class TestCompilation:
+    """Statements of these calls are compiled once, because that takes several times as long as to execute them."""
+
+    @pytest.mark.parametrize("name", ["quote", "request", "info", "location"])
+    def test_of_immediate_delivery(self, api, token, name):
+        method, path, body, _most = AREA_A[name]
+        delivery = DeliveryFactory.create(token=token, accepted=True, stops=3)
+
+        def call():
+            return getattr(api, method)(path.format(id=delivery.pk), body)
+
+        assert compiled_by_second(call, call) == []
+
+    @pytest.mark.parametrize("name", ["quote", "services", "tracking"])
+    def test_of_order_integration(self, name):
+        method, path, body, _most = AREA_B[name]
+        load_tariff()
+        seller = SellerFactory.create()
+        create_order(seller)
+        client = APIClient(HTTP_AUTHORIZATION=f"Basic {key_of(seller)}")
+
+        def call():
+            return getattr(client, method)(f"/api/integration/{path}", body)
+
+        assert compiled_by_second(call, call) == []
+
+    @pytest.mark.parametrize("url", ["", "https://shop.example/hook"])
+    def test_of_a_new_order(self, url):
+        load_tariff()
+        seller = SellerFactory.create()
+        seller.companies.update(postcode="01310100")
+        endpoints.first(WebhookEndpoint, owner=seller.pk, environment="live")
+        WebhookEndpoint.objects.update(url=url)
+        client = APIClient(HTTP_AUTHORIZATION=f"Basic {key_of(seller)}")
+
+        def create(code):
+            return client.post("/api/integration/orders", order_body(orderId=code, trackingCode=code))
+
+        assert compiled_by_second(lambda: create("B-1"), lambda: create("B-2")) == []
