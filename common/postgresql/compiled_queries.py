@@ -10,7 +10,7 @@ from itertools import groupby
 from typing import Any, Generic, TypeVar
 
 from django.db import DEFAULT_DB_ALIAS, connection, connections
-from django.db.models import AutoField, Field, Func, JSONField, Model, QuerySet, Value
+from django.db.models import AutoField, CharField, Field, Func, JSONField, Model, QuerySet, TextField, Value
 from django.db.models.base import ModelState
 from django.db.models.query import get_related_populators
 from django.db.transaction import TransactionManagementError
@@ -21,6 +21,7 @@ from common.postgresql import prepared
 M = TypeVar("M", bound=Model)
 # For each table its model, whether the rows have the keys that the database would generate, and how many rows.
 Shape = tuple[tuple[type[Model], bool, int], ...]
+_TEXT = (CharField, TextField)
 
 
 class Parameter(Value):
@@ -139,7 +140,7 @@ def insert_together(*rows: Model) -> None:
     """
     kinds = groupby((type(row), row.pk is not None) for row in rows)
     shape = tuple((model, has_key, len(list(group))) for (model, has_key), group in kinds)
-    prepared.execute(_sql(shape), [value for row in rows for value in _values(row, add=True)])
+    prepared.execute(_sql(shape), _values(*rows, add=True))
     for row in rows:
         _set_saved(row)
 
@@ -160,11 +161,14 @@ def update_row(row: Model) -> None:
     prepared.execute(_update(type(row)), [*_values(row, add=False), row.pk])
 
 
-def _values(row: Model, *, add: bool) -> list[Any]:
+def _values(*rows: Model, add: bool) -> list[Any]:
     database = connections[DEFAULT_DB_ALIAS]  # `connection` looks it up for each field
     return [
-        # None is NULL in each field, and a new row has many of them.
-        None if (value := field.pre_save(row, add)) is None else field.get_db_prep_save(value, database)
+        # Most values of a new row are None, which is NULL in each field, or text, which fields of text leave as it is.
+        value
+        if (value := field.pre_save(row, add)) is None or (type(value) is str and isinstance(field, _TEXT))
+        else field.get_db_prep_save(value, database)
+        for row in rows
         for field in _fields(type(row), row.pk is not None)
     ]
 

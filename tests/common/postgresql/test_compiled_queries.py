@@ -10,7 +10,7 @@ import pytest
 from django.apps import apps
 from django.contrib.postgres.expressions import ArraySubquery
 from django.db import DatabaseError, OperationalError, connection, transaction
-from django.db.models import OuterRef, Q, Value
+from django.db.models import CharField, OuterRef, Q, TextField, Value
 from django.db.models.functions import Upper
 from django.db.transaction import TransactionManagementError
 from django.test.utils import CaptureQueriesContext
@@ -244,6 +244,12 @@ class TestInsertTogether:
         fields = [field for model in apps.get_models() for field in model._meta.concrete_fields]
 
         assert [field for field in fields if field.get_db_prep_save(None, connection) is not None] == []
+
+    def test_writes_text_as_each_field_of_text_does(self):
+        fields = [field for model in apps.get_models() for field in model._meta.concrete_fields]
+        texts = [field for field in fields if isinstance(field, CharField | TextField)]
+
+        assert [field for field in texts if field.get_db_prep_save(" É ", connection) != " É "] == []
 
     def test_leaves_rows_that_can_be_saved_again(self):
         shop, before = Integrator(name="A"), timezone.now()
