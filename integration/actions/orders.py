@@ -631,7 +631,9 @@ def _search_codes(order: Order, payload: NewOrder) -> list[SearchCode]:
         kind.INVOICE_NUMBER: payload.invoice_number,
     }
     return [
-        SearchCode(seller_id=order.seller_id, environment=order.environment, order=order, kind=kind, value=value)
+        SearchCode(
+            seller_id=order.seller_id, environment=order.environment, order_id=order.pk, kind=kind.value, value=value
+        )
         for kind, value in values.items()
         if value
     ]

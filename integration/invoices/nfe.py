@@ -11,7 +11,8 @@ import re
 from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
 from decimal import Decimal
-from itertools import islice
+from itertools import cycle, islice
+from operator import mul
 from typing import NoReturn
 
 from lxml import etree
@@ -59,6 +60,7 @@ _DECLARATION = re.compile(
 _DOCTYPE = "<!DOCTYPE"
 ACCESS_KEY = re.compile(r"[0-9A-Z]{44}")
 _WEIGHTS = (2, 3, 4, 5, 6, 7, 8, 9)  # of the check digit of an access key, from its right
+_ZERO = ord("0")
 # cStat of a protocol, in Anexo I of the Manual de Orientação do Contribuinte (github.com/nfephp-org/sped-nfe lists them
 # in docs/cStat.md): the note is authorised; it was denied; it is cancelled. The last two are final for an access key.
 AUTHORISED = ("100", "150")
@@ -218,8 +220,8 @@ def is_access_key(text: str) -> bool:
     """Whether it has the form of an access key, and the check digit: modulo 11, letters as their ASCII code less 48."""
     if not ACCESS_KEY.fullmatch(text):
         return False
-    digits = (ord(character) - ord("0") for character in reversed(text[:-1]))
-    rest = sum(digit * _WEIGHTS[place % len(_WEIGHTS)] for place, digit in enumerate(digits)) % 11
+    digits = (code - _ZERO for code in reversed(text[:-1].encode()))
+    rest = sum(map(mul, digits, cycle(_WEIGHTS))) % 11
     return text[-1] == str(0 if rest < 2 else 11 - rest)  # noqa: PLR2004  # 10 and 11 have one digit too many
 
 
