@@ -141,7 +141,7 @@ class ShopForm(forms.Form):
 
 
 class SecretForm(forms.Form):
-    """A secret of the platform; of WooCommerce it is made here."""
+    """The secret of a platform that has made it itself, as it does once its webhook is made."""
 
     secret = forms.CharField(
         label=gettext_lazy("Secret of the platform"),
@@ -151,19 +151,12 @@ class SecretForm(forms.Form):
     )
 
 
-class NewShopForm(SecretForm):
+class NewShopForm(forms.Form):
     """What a new connection has besides."""
 
     platform = forms.ChoiceField(
         label=gettext_lazy("Platform"), choices=[(each.value, PLATFORMS[each]) for each in Platform]
     )
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.fields["secret"].help_text = gettext_lazy(
-            "Shopify and Yampi show it once the webhook is made, and it can be pasted then. Leave it empty for "
-            "WooCommerce: Rota makes one."
-        )
 
 
 class ShopView(LoggedInView):
@@ -217,16 +210,11 @@ class Connections(ShopView):
         form = self.new_form(request.POST)
         if not form.is_valid():
             return self.show(form, status=422)
-        data = form.cleaned_data
+        platform = Platform(form.cleaned_data["platform"])
         try:
-            made, _secret = self.connect(
-                platform=Platform(data["platform"]), settings=form.settings, secret=data["secret"], at=clock.now()
-            )
+            made, _secret = self.connect(platform=platform, settings=form.settings, at=clock.now())
         except self.too_many as error:
             form.add_error(None, self.refusal(error))
-            return self.show(form, status=422)
-        except self.invalid_secret as error:
-            form.add_error("secret", self.refusal(error))
             return self.show(form, status=422)
         return self.show_secret(made)
 
@@ -264,10 +252,9 @@ class ConnectionPage(ShopView):
             address=origin(self.request) + connection.path,
             is_local=urlsplit(origin(self.request)).hostname in LOOPBACK_HOSTS,
             secret=connection.secret if fresh and is_made_here else "",
-            is_made_here=is_made_here,
             receptions=connection.receptions.all()[:MOST_RECEPTIONS],
             form=form,
-            secret_form=SecretForm(),
+            secret_form=None if is_made_here else SecretForm(),
         )
 
 

@@ -61,14 +61,6 @@ class TestConnectAShop:
         assert made.secret not in member.get(url("connection", made.pk)).content.decode()
         assert post(made, order(), secret=made.secret).json()["result"] == "draft"
 
-    @pytest.mark.parametrize("platform", [Platform.SHOPIFY, Platform.YAMPI])
-    def test_takes_the_secret_of_other_platforms(self, member, url, shop, platform):
-        sent = {**SETTINGS, "platform": platform.value, "pickup": str(shop.integrator.pickup_points.first().pk)}
-
-        member.post(url("connections"), {**sent, "secret": " theirs "})
-
-        assert Connection.objects.get().secret == "theirs"  # pragma: allowlist secret
-
     def test_takes_pickup_points_of_the_account_only(self, member, url):
         sent = {**SETTINGS, "platform": "WOOCOMMERCE", "pickup": str(PickupPointFactory.create().pk)}
 
