@@ -88,6 +88,13 @@ class ShopOrderForm(DropoffForm):
         return payloads.at_place(without_blanks(found), data["position"])
 
 
+# Fields of its form where what is missing is put right, by the code of that.
+FIXED_AT = {
+    "missing_number": "#id_b-number",
+    "address_not_located": "#id_b-zipcode",
+    "outside_service_area": "#id_b-zipcode",
+    "external_id_in_use": "#id_b-external_id",
+}
 _ADDRESS = ("street", "number", "complement", "district", "city", "state", "zipcode")
 
 

@@ -46,6 +46,20 @@ class ConnectForm(SettingsForm, NewShopForm):
     """A new connection."""
 
 
+# Fields of the form of an order where what is missing is put right, by the code of that.
+FIXED_AT = {
+    "missing_name": "#id_to-name",
+    "missing_zipcode": "#id_to-zipcode",
+    "missing_street": "#id_to-street",
+    "missing_number": "#id_to-number",
+    "missing_neighborhood": "#id_to-district",
+    "missing_city": "#id_to-city",
+    "missing_state": "#id_to-state",
+    "company_not_found": "#id_order-company",
+    "duplicate_order": "#id_order-code",
+}
+
+
 def settings_of(connection: Connection) -> dict[str, Any]:
     """The initial values of its form."""
     values = {name: getattr(connection, name) for name in _CHOSEN}

@@ -6,15 +6,22 @@ from functools import partial
 from typing import Any
 
 import pytest
+from django.utils import timezone
+from lxml.html import document_fromstring
 
 from common.shops.models import LONGEST_SECRET, ShopDraft
 from common.shops.platforms import Platform
+from delivery.accounts import integrators
 from delivery.connections import drafts
 from delivery.connections.models import Draft as DeliveryDraft
+from integration.accounts import sellers
 from integration.connections.models import Draft as SellerDraft
 from panel import shop_pages
+from panel.integrators import shop_forms
+from panel.sellers import shop_forms as seller_forms
 from tests.delivery.connections import shops
 from tests.delivery.connections.shops import WITHOUT_NUMBER, order, post
+from tests.factories import BY
 from tests.integration.connections import shops as seller_shops
 from tests.integration.factories import load_tariff
 from tests.panel.sellers import pages
@@ -33,6 +40,7 @@ class Area:
     drafts: type[ShopDraft]
     form: str
     save: dict[str, str]
+    fixed_at: dict[str, str]
 
     def draft(self) -> Any:
         return self.drafts._default_manager.get()
@@ -58,7 +66,7 @@ def area(request, shop, seller, url, settings, geocoder):
     seller.companies.update(postcode="01310100")
     if request.param == "deliveries":
         connect = partial(shops.shop, integrator=shop.integrator, pickup=shop.integrator.pickup_points.first())
-        return Area(connect, url, DeliveryDraft, "b", {})
+        return Area(connect, url, DeliveryDraft, "b", {}, shop_forms.FIXED_AT)
     of_seller = partial(seller_shops.shop, seller=seller)
     return Area(
         of_seller,
@@ -66,7 +74,12 @@ def area(request, shop, seller, url, settings, geocoder):
         SellerDraft,
         "to",
         {"step": "save"},
+        seller_forms.FIXED_AT,
     )
+
+
+def page_of(client, address):
+    return document_fromstring(client.get(address).content)
 
 
 def marked(page):
@@ -92,6 +105,17 @@ class TestTheSecret:
         assert connection.secret in shown
         assert connection.secret not in member.get(area.url("connection", connection.pk)).content.decode()
         assert post(connection, order(), secret=before).status_code == 401
+
+    @pytest.mark.parametrize("platform", Platform)
+    def test_is_asked_for_in_the_step_after_the_platform_has_made_it(self, member, area, platform):
+        connection = area.connect(platform=platform)
+
+        before, after = (page_of(member, area.url(*of)) for of in (["connections"], ["connection", connection.pk]))
+
+        assert before.xpath('//*[@name="secret"]') == []
+        is_made_here = platform is Platform.WOOCOMMERCE
+        every, in_step = after.xpath('//*[@name="secret"]'), after.xpath('//ol/li[last()]//*[@name="secret"]')
+        assert (len(every), len(in_step)) == ((0, 0) if is_made_here else (1, 1))
 
     @pytest.mark.parametrize("platform", [Platform.SHOPIFY, Platform.YAMPI])
     def test_of_other_platforms_is_that_which_is_pasted(self, member, area, platform):
@@ -122,6 +146,47 @@ class TestTheSecret:
         assert connection.secret_ciphertext == ""
 
 
+class TestWhatIsMissing:
+    def test_links_the_field_that_puts_it_right(self, member, area):
+        page = member.get(area.url("draft", area.received().pk))
+
+        missing = document_fromstring(page.content).xpath('//ul[li/a[starts-with(@href, "#id_")]]//a')
+
+        assert [each.text for each in missing] == ["The number of the house is missing. Write S/N if it has none."]
+        assert [each.get("href") for each in missing] == [f"#id_{area.form}-number"]
+
+    def test_has_its_fields_in_the_form(self, member, area):
+        form = form_of(member.get(area.url("draft", area.received().pk)))
+
+        assert {each for each in area.fixed_at.values() if not form.xpath(f'.//*[@id="{each[1:]}"]')} == set()
+
+    def test_of_the_connection_links_its_field_there_as_long_as_it_has_a_page(
+        self, member, url, shop, settings, geocoder
+    ):
+        settings.GEOCODER_URL = geocoder.url
+        connection = shops.shop(integrator=shop.integrator, pickup=shop.integrator.pickup_points.first())
+        post(connection, order())
+        connection.pickup.delete()
+        drafts.check_due()
+        draft = url("draft", DeliveryDraft.objects.get().pk)
+        linked = '//a[text()="The connection has no active pickup point."]/@href'
+
+        (address,) = page_of(member, draft).xpath(linked)
+        path, _sign, key = address.partition("#")
+        found = page_of(member, path).xpath(f'//*[@id="{key}"]/@name')
+        member.post(url("connection_remove", connection.pk))
+
+        assert (found, page_of(member, draft).xpath(linked)) == (["pickup"], [])
+
+    def test_links_nothing_where_there_is_no_form(self, member, area, shop, seller):
+        address = area.url("draft", area.received().pk)
+        why: Any = {"reason": "unpaid", "by": BY, "at": timezone.now()}
+        integrators.suspend(integrator=shop.integrator, **why)
+        sellers.suspend(seller=seller, **why)
+
+        assert page_of(member, address).xpath('//a[starts-with(@href, "#id_")]') == []
+
+
 class TestACorrection:
     def test_that_is_not_valid_is_shown_again_with_what_was_typed(self, member, area):
         draft = area.received()
@@ -134,6 +199,23 @@ class TestACorrection:
         assert filled(page).items() >= typed.items()
         assert "what you typed is still there" in page.content.decode()
         assert (area.draft().payload, area.draft().status) == (draft.payload, "open")
+
+    def test_that_is_not_valid_of_an_order_that_has_changed_is_shown_beside_what_it_is_now(self, member, area):
+        address = area.url("draft", area.received().pk)
+        sent = filled(member.get(address), **area.typed(number="500", zipcode="1"), **area.save)
+        area.changed(first_name="Ana")
+        now = area.draft()
+
+        page = member.post(address, sent)
+
+        assert (page.status_code, marked(page)) == (422, [f"{area.form}-zipcode"])
+        assert str(shop_pages.CHANGED) in page.content.decode()
+        assert {
+            (f"{area.form}-name", "Changed meanwhile. Before: Maria Souza"),
+            (f"{area.form}-zipcode", "In the order now: 01304000"),
+        } <= notes(page)
+        assert filled(page)["seen"] == str(now.revision)
+        assert area.draft().payload == now.payload
 
     def test_of_an_order_that_has_changed_is_shown_beside_what_it_is_now(self, member, area):
         address = area.url("draft", area.received().pk)

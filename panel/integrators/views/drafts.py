@@ -13,14 +13,14 @@ from django.utils.translation import ngettext
 
 from common import clock
 from common.api.heavy import heavy
-from delivery.connections import drafts
+from delivery.connections import drafts, words
 from delivery.connections.models import Draft
 from delivery.errors import DeliveryError, DraftChanged, DraftEnded
 from delivery.places import addresses
 from delivery.refusals import refusal
 from panel.base import RequestingView
 from panel.filters import DraftFilter, listed
-from panel.integrators.shop_forms import ShopOrderForm, initial_of
+from panel.integrators.shop_forms import FIXED_AT, ShopOrderForm, initial_of
 from panel.shop_pages import chosen, keep_shown, renewed, seen
 
 
@@ -89,6 +89,8 @@ class DraftPage(DraftView):
         # That of which the form was filled. What the shop has changed since is not in it.
         revision = seen(request.POST.get("seen", ""))
         if not found.payload or not form.is_valid():
+            if found.is_open and revision != found.revision:
+                return self.show_changed(found, form)
             return self.show(found, form, seen=revision, status=422)
         dropoff = form.dropoff(found.dropoff)
         try:
@@ -97,12 +99,14 @@ class DraftPage(DraftView):
             messages.error(request, refusal(error))
             return self.back(found)
         except DraftChanged:
-            found = self.found(shop_order)
-            form = renewed(request, form, partial(self.form, found))
-            return self.show(found, form, seen=found.revision, status=422)
+            return self.show_changed(self.found(shop_order), form)
         drafts.check(self.found(shop_order))  # its price is shown at once
         messages.success(request, _("The order is saved."))
         return self.back(found)
+
+    def show_changed(self, draft: Draft, typed: ShopOrderForm) -> HttpResponse:
+        form = renewed(self.request, typed, partial(self.form, draft))
+        return self.show(draft, form, seen=draft.revision, status=422)
 
     def form(self, draft: Draft, data: Mapping[str, Any] | None = None) -> ShopOrderForm:
         form = ShopOrderForm(data, prefix="b", initial=initial_of(draft.dropoff))
@@ -117,8 +121,16 @@ class DraftPage(DraftView):
             draft=draft,
             form=form,
             seen=seen,
+            missing=[(words.missing(code), self.fixed_at(draft).get(code, "")) for code in draft.missing],
             has_geocoder=addresses.can_locate(),
         )
+
+    def fixed_at(self, draft: Draft) -> Mapping[str, str]:
+        """Where people put right what is missing, by its code: a field of the form, or one of the connection."""
+        if self.account.is_suspended:  # then there is no form
+            return {}
+        connection = self.url("connection", draft.connection_id)
+        return FIXED_AT if draft.connection.removed_at else {**FIXED_AT, "pickup_not_linked": f"{connection}#id_pickup"}
 
 
 class Request(DraftView):

@@ -15,7 +15,7 @@ from common import clock
 from common.actors import actor
 from common.api.heavy import heavy
 from integration.actions.orders import Freight
-from integration.connections import drafts, payloads
+from integration.connections import drafts, payloads, words
 from integration.connections.models import Draft
 from integration.errors import DraftChanged, DraftEnded, DraftIncomplete, FreightChanged, IntegrationError
 from integration.freight.calculation import Price
@@ -24,6 +24,7 @@ from panel.filters import DraftFilter, listed
 from panel.sellers import order_forms
 from panel.sellers.order_forms import OrderForm
 from panel.sellers.order_pages import FormView, NewView
+from panel.sellers.shop_forms import FIXED_AT
 from panel.shop_pages import chosen, keep_shown, renewed, seen
 
 
@@ -113,6 +114,7 @@ class _FormView(DraftView, NewView):
             in_zone_of=self.seller,
             draft=self.draft,
             form=form,
+            missing=[(words.missing(code), FIXED_AT.get(code, "") if form else "") for code in self.draft.missing],
             has_errors=form is not None and form.has_errors(),
             **context,
         )
