@@ -1,12 +1,12 @@
-"""What a person may see, and who counts as privileged. Which permissions a role has: `access.roles`."""
+"""What a person may see, where that opens, and who counts as privileged. Roles and permissions: `access.roles`."""
 
 from typing import TypeVar
 
 from django.contrib.auth.models import AnonymousUser, User
 from django.db.models import QuerySet
 
-from delivery.models import Integrator
-from integration.models import Seller
+from delivery.models import Delivery, Environment, Integrator
+from integration.models import Order, Seller
 
 Account = Integrator | Seller
 _DISPATCH = "delivery.dispatch_delivery"
@@ -45,6 +45,19 @@ def only_one(user: User | AnonymousUser) -> Account | None:
     """The only account or seller of a user without a choice."""
     found = [] if _sees_all(user) or user.has_perm(_DISPATCH) else _first_two(user)
     return found[0] if len(found) == 1 else None
+
+
+def live_or_sandbox(owner: Account) -> Environment:
+    """The environment in which an account or a seller opens.
+
+    An account in the sandbox until it has a live delivery, a seller while it has orders in the sandbox only.
+    """
+    if isinstance(owner, Integrator):
+        is_live = Delivery.objects.within(owner, Environment.LIVE).exists()
+    else:
+        used = {each: Order.objects.of(owner, each).exists() for each in Environment}
+        is_live = used[Environment.LIVE] or not used[Environment.SANDBOX]
+    return Environment.LIVE if is_live else Environment.SANDBOX
 
 
 def has_privileges(user: User) -> bool:

@@ -22,10 +22,11 @@ from django.views.generic import TemplateView, View
 from access import access_links, enrolment, invitations, sessions
 from access.forms import SignUpForm
 from access.models import Invitation, InvitationState
+from access.rights import live_or_sandbox
 from common import clock
 from common.mail import outbox
 from delivery.errors import DeliveryError
-from delivery.models import Environment, Integrator
+from delivery.models import Integrator
 from integration.errors import AccountSuspended as SellerSuspended
 from integration.errors import TooManyKeys
 
@@ -190,9 +191,8 @@ class InvitationView(View):
 
     def _home(self) -> str:
         account = self.invitation.account
-        if isinstance(account, Integrator):
-            return reverse("panel:overview", args=[account.pk, Environment.LIVE])
-        return reverse("panel:seller", args=[account.pk, Environment.LIVE])
+        page = "panel:overview" if isinstance(account, Integrator) else "panel:seller"
+        return reverse(page, args=[account.pk, live_or_sandbox(account)])
 
     def _welcome(self) -> str:
         return _("Welcome to %(account)s.") % {"account": self.invitation.account.name}

@@ -16,7 +16,7 @@ from django.utils.translation import pgettext_lazy
 from django_stubs_ext import StrPromise
 
 from access.rights import Account, has_choice
-from delivery.models import Delivery, Environment, Integrator
+from delivery.models import Integrator
 from integration.models import Seller
 
 _DISPATCH = "delivery.dispatch_delivery"
@@ -255,13 +255,6 @@ def pages_for(user: User | AnonymousUser, owner: Account | None = None, *, may_r
     """The pages of an account or a seller, or those of neither, that the user may open. As `Page.is_for`."""
     kind = type(owner) if owner else None
     return (page for page in PAGES if page.of is kind and page.is_for(user, may_request=may_request))
-
-
-def live_or_sandbox(owner: Account) -> Environment:
-    """The environment in which an account or a seller opens: the sandbox until an account has a live delivery."""
-    if isinstance(owner, Seller) or Delivery.objects.within(owner, Environment.LIVE).exists():
-        return Environment.LIVE
-    return Environment.SANDBOX
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from django.utils.translation import gettext_lazy as _
 
 from access import teams
 from access.middleware import is_held
-from access.rights import Account, only_one
+from access.rights import Account, live_or_sandbox, only_one
 from common import clock
 from common.accounts import Role
 from common.actors import actor_name
@@ -34,7 +34,7 @@ from delivery.connections.words import missing
 from delivery.models import AuditAction, AuditEntry, Delivery, Integrator, Stop, Transition
 from delivery.windows import Window
 from delivery.words import text_of_simulator
-from panel.pages import BY_NAME, Menu, entries_for, entry_of, live_or_sandbox, page_of, tabs_of
+from panel.pages import BY_NAME, Menu, entries_for, entry_of, page_of, tabs_of
 from panel.refusal_reasons import reason
 
 register = template.Library()

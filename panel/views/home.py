@@ -14,7 +14,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect
 from django.urls import reverse
 
-from access.rights import accounts_of, has_choice, is_of_depot, only_one, sellers_of
+from access.rights import accounts_of, has_choice, is_of_depot, live_or_sandbox, only_one, sellers_of
 from common import clock
 from delivery.models import Delivery, Environment, Integrator, WebhookEndpoint
 from delivery.models.delivery import NOT_DELIVERED
@@ -24,7 +24,6 @@ from integration.models import Order
 from panel import maps
 from panel.base import LoggedInView, user_of
 from panel.filters import HomeFilter, shown
-from panel.pages import live_or_sandbox
 
 # With more accounts and sellers than this the page has a search field.
 _SEARCHED_FROM = 10

@@ -16,9 +16,12 @@ from access.throttle import PER_NAME_AND_ADDRESS
 from common.accounts import Role
 from common.mail import sending
 from common.mail.models import Message
-from delivery.models import AuditEntry
+from delivery.models import AuditEntry, Integrator
+from integration.models import Company
 from tests import smtp
 from tests.access.conftest import ANA, LOG_IN, PASSWORD
+from tests.factories import DeliveryFactory, TokenFactory
+from tests.integration.factories import COMPANY, create_order
 
 WORDS = "quatro palavras em fila"
 FORM = {"name": "Ana Lima", **dict.fromkeys(("password1", "password2"), WORDS)}
@@ -44,6 +47,15 @@ def audit_of(account):
     return list(LogEntry.objects.order_by("pk").values_list("change_message", flat=True))
 
 
+def use(account, environment):
+    """Request a delivery of an account, or create an order of a seller."""
+    if isinstance(account, Integrator):
+        DeliveryFactory.create(token=TokenFactory.create(integrator=account, environment=environment))
+    else:
+        Company.objects.get_or_create(seller=account, document=COMPANY)
+        create_order(account, environment, orderId=f"A-{environment}")
+
+
 class TestLink:
     def test_is_mailed_and_lets_a_new_person_in(self, account, owner, invite, mailbox):
         invite(role=Role.OWNER)
@@ -64,6 +76,19 @@ class TestLink:
         assert EmailAddress.objects.filter(user=ana, email=ANA, verified=True, primary=True).count() == 1
         assert browser.get(done["Location"]).status_code == 200  # logged in
         assert audit_of(account) == [f"Person invited: {ANA}: owner", f"Person joined: {ANA}: owner"]
+
+    @pytest.mark.parametrize(
+        ("used", "of_account", "of_seller"),
+        [([], "sandbox", "live"), (["sandbox"], "sandbox", "sandbox"), (["sandbox", "live"], "live", "live")],
+    )
+    def test_leads_to_the_environment_that_is_used(self, account, invite, used, of_account, of_seller):
+        for environment in used:
+            use(account, environment)
+
+        address = Client().post(invite(), FORM)["Location"]
+
+        expected = of_account if isinstance(account, Integrator) else of_seller
+        assert address.endswith(f"/{account.pk}/{expected}/")
 
     def test_lets_the_existing_log_in_of_the_address_in(self, account, invite):
         ana = User.objects.create_user("ana", ANA, PASSWORD)
