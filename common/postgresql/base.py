@@ -60,7 +60,8 @@ class _ErrorWrapper(DatabaseErrorWrapper):
 class DatabaseWrapper(base.DatabaseWrapper):
     SchemaEditorClass = SchemaEditor
     is_read_only = False
-    _prepared: PreparedCursor | None = None
+    _prepared: dict[str, PreparedCursor]
+    _prepared_on: psycopg.Connection[Any] | None = None
 
     @cached_property
     def wrap_database_errors(self) -> _ErrorWrapper:
@@ -75,17 +76,20 @@ class DatabaseWrapper(base.DatabaseWrapper):
         self.isolation_level = IsolationLevel.READ_COMMITTED  # as Django's does before it connects
         return silence.connect(most_seconds, silence.silence_of(self.alias), **conn_params)
 
-    def prepared_cursor(self) -> CursorWrapper:
-        """The cursor of the connection whose statements are prepared. It is kept: making one for each takes longer.
+    def prepared_cursor(self, sql: str) -> CursorWrapper:
+        """The cursor of the connection for this statement, which it prepares.
 
-        So its rows have to be fetched before the next statement, and it is not closed.
+        It is kept with the rows it has found, because another one finds out anew how to write the parameters and to
+        read the columns. So the rows have to be fetched before the next execution, and it is not closed.
         """
         with self.wrap_database_errors:
             self.close_if_health_check_failed()
             self.ensure_connection()
-            if self._prepared is None or self._prepared.connection is not self.connection:
-                self._prepared = PreparedCursor(self.connection)
-            wrapped: CursorWrapper = self._prepare_cursor(self._prepared)  # type: ignore[attr-defined]  # as `_cursor` does
+            if self._prepared_on is not self.connection:
+                self._prepared_on, self._prepared = self.connection, {}
+            if (cursor := self._prepared.get(sql)) is None:
+                cursor = self._prepared[sql] = PreparedCursor(self.connection)
+            wrapped: CursorWrapper = self._prepare_cursor(cursor)  # type: ignore[attr-defined]  # as `_cursor` does
             return wrapped
 
     @contextmanager

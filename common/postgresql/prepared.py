@@ -41,7 +41,7 @@ def execute(sql: str, parameters: Parameters) -> CursorWrapper:
     `sql` has Django's placeholders, `%s` or `%(name)s`. The rows have to be fetched before the next statement. The text
     must not depend on the parameters: each text occupies memory of the connection.
     """
-    cursor: CursorWrapper = cast("Any", connection).prepared_cursor()
+    cursor: CursorWrapper = cast("Any", connection).prepared_cursor(sql)
     cursor.execute(*_numbered(sql, parameters))
     return cursor
 

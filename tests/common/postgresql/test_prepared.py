@@ -1,5 +1,7 @@
 """Statements that are prepared on the connection, and not where that is switched off."""
 
+from datetime import UTC, datetime
+
 import pytest
 from django.contrib.auth.models import Group
 from django.db import DataError, connection, transaction
@@ -33,6 +35,22 @@ class TestExecute:
 
     def test_prepares_a_statement_once_for_all_parameters(self):
         assert [run(1), run(2)] == [2, 3]
+        assert is_prepared()
+
+    def test_reads_the_columns_of_each_statement_when_they_take_turns(self):
+        moments = "SELECT %s::timestamptz, %s::int"
+        at = datetime(2026, 11, 30, tzinfo=UTC)
+
+        turns = [(run(1), prepared.execute(moments, [at, number]).fetchone()) for number in range(2)]
+
+        assert turns == [(2, (at, 0)), (2, (at, 1))]
+
+    @pytest.mark.django_db(transaction=True)
+    def test_prepares_a_statement_again_on_a_new_connection(self):
+        run(1)
+        connection.close()
+
+        assert run(2) == 3
         assert is_prepared()
 
     def test_prepares_nothing_where_the_threshold_is_off(self, monkeypatch):
