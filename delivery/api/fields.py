@@ -9,6 +9,7 @@ from typing import Any
 from django.core.exceptions import ValidationError as DjangoValidationError
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
+from rest_framework.fields import empty
 
 from common.api.serializers import BodyCharField, BodyFloatField
 from common.brazil.states import LONGEST_POSTCODE, WRITTEN_POSTCODE, postcode_of
@@ -113,6 +114,14 @@ class TextField(BodyCharField):
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(**{"required": False, "allow_null": True, "allow_blank": True, "max_length": 255, **kwargs})
+
+    def run_validation(self, data: Any = empty) -> Any:
+        """Of printable text within the length nothing else is left to check. A request has up to 40 of them."""
+        if type(self) is TextField and isinstance(data, str) and data.isprintable():
+            text = data.strip() if self.trim_whitespace else data
+            if text and len(text) <= (self.max_length or 0):
+                return text
+        return super().run_validation(data)
 
     def to_internal_value(self, data: Any) -> str:
         if isinstance(data, float):
