@@ -260,12 +260,13 @@ class DeliveryRequestSerializer(ObjectSerializer):
 
     def warnings_at(self, at: datetime) -> list[PayloadWarning]:
         """The moments that have passed at `at`."""
-        values = (("now", timezone.localtime(at).isoformat(timespec="seconds")),)
+        indexes = windows.in_the_past(self.windows, at=at)
+        values = (("now", timezone.localtime(at).isoformat(timespec="seconds")),) if indexes else ()
         return [
             PayloadWarning(
                 ("dropoffs", index - 1, "readyAt") if index else ("pickupReadyAt",), "window_in_the_past", values=values
             )
-            for index in windows.in_the_past(self.windows, at=at)
+            for index in indexes
         ]
 
     def warnings(self) -> list[PayloadWarning]:

@@ -51,6 +51,9 @@ TABLE = {
     ("common/postgresql/compiled_queries.py", "%[%s]"): Bound("linear: two signs, in our own statements", LINEAR, "%s"),
     ("common/brazil/phones.py", "[^0-9]"): Bound("linear: one sign", LINEAR, "+"),
     ("common/brazil/phones.py", r"\+?[0-9]+"): Bound("cut to 255 characters; linear too: one quantifier", 255, "+55"),
+    ("common/brazil/phones.py", r"\+?([ ().-]*[0-9]){8,13}[ ().-]*"): Bound(
+        "length checked before; linear too: a digit ends each group of signs", 255, "+55 (11) 97777-0001"
+    ),
     ("common/brazil/phones.py", r"['+]?[0-9]([.,][0-9]{1,20})?[eE]\+?[0-9]{1,3}"): Bound(
         COUNTED, LINEAR, "5,51198E+12"
     ),

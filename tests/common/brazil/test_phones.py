@@ -149,3 +149,10 @@ class TestDoubtful:
     @pytest.mark.parametrize("text", ["97777-0001", "(11) 3333-4444 / (11) 97777-0001", "+123456789012345"])
     def test_is_not_what_does(self, text):
         assert not phones.is_doubtful(text)
+
+    @given(st.text("0159 ()+.-", max_size=25))
+    def test_is_what_has_no_address_with_the_digits_of_a_persons_number(self, text):
+        assert phones.is_doubtful(text) == (sum(map(str.isdigit, phones.read(text).call)) < 8)
+
+    def test_is_a_text_that_is_too_long_to_be_read(self):
+        assert phones.is_doubtful(f"11 97777-0001{' ' * 250}")
