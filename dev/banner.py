@@ -63,6 +63,7 @@ def credentials(demo: dict[str, str]) -> list[str]:
     """Lines with the demo's credentials."""
     return [
         f"  Log-in          {demo['login']} / {demo['password']}",
+        f"  Shop's log-in   {demo['shop_login']} / {demo['shop_password']}",
         f"  Token           {demo['token']}",
         f"  Signing secret  {demo['signing_secret']}",
         f"  Sandbox token   {demo['sandbox_token']}",

@@ -1,8 +1,8 @@
 """The demo's accounts, drivers and tariffs, and their credentials.
 
-Credentials have the keys "login", "password", "token", "signing_secret", "sandbox_token", "sandbox_signing_secret",
-"api_key", "sandbox_api_key" and "carrier_key". Each token stands with the signing secret of its environment; both
-environments are of one account.
+Credentials have the keys "login", "password", "shop_login", "shop_password", "token", "signing_secret",
+"sandbox_token", "sandbox_signing_secret", "api_key", "sandbox_api_key" and "carrier_key". The shop's log-in is of the
+account's owner. Each token stands with the signing secret of its environment; both environments are of one account.
 """
 
 import secrets
@@ -10,6 +10,7 @@ import secrets
 from django.contrib.auth.models import User
 
 from common import clock
+from common.accounts import Role
 from common.webhooks import endpoints
 from delivery.accounts import tokens
 from delivery.actions import dispatch_rules, tariffs
@@ -19,7 +20,7 @@ from integration.accounts import keys
 from integration.carriers import actions as carriers
 from integration.models import Carrier, CarrierRule, Seller
 
-SHOP, SELLER, CARRIER, LOGIN = "Demo shop", "Demo seller", "Demo carrier", "admin"
+SHOP, SELLER, CARRIER, LOGIN, SHOP_LOGIN = "Demo shop", "Demo seller", "Demo carrier", "admin", "demo-shop"
 # Avenida Paulista, São Paulo.
 PICKUP = "-23.561414,-46.655881"
 # Made up, with correct check digits, and none of those that people type for a test.
@@ -57,12 +58,10 @@ def seed() -> dict[str, str] | None:
     seller = command("create_seller", SELLER, f"--company={COMPANY}", f"--origin={ORIGIN}")
     carrier = command("create_carrier", CARRIER)
     CarrierRule.objects.create(carrier_id=int(carrier["carrier"]), service="next")
-    password = secrets.token_urlsafe(9)
-    User.objects.create_superuser(LOGIN, "", password)
+    User.objects.create_superuser(LOGIN, "")
     shop = Integrator.objects.get(pk=created["integrator"])
     return {
-        "login": LOGIN,
-        "password": password,
+        **_new_passwords(shop),
         "token": created["token"],
         "signing_secret": created["signing_secret"],
         "sandbox_token": _issue_token(shop, Environment.SANDBOX),
@@ -74,20 +73,15 @@ def seed() -> dict[str, str] | None:
 
 
 def renew_credentials() -> dict[str, str]:
-    """Give the demo's user, account and seller a new password, tokens and key, and end the old ones.
+    """Give the demo's log-ins, account and seller new passwords, tokens and keys, and end the old ones.
 
     Signing secrets are kept. Raises User.DoesNotExist, Integrator.DoesNotExist or Seller.DoesNotExist.
     """
-    user = User.objects.get(username=LOGIN)
     # The oldest of each name: `manage.py demo` creates more of them.
     shop = Integrator.objects.filter(name=SHOP).earliest("pk")
     seller = Seller.objects.filter(name=SELLER).earliest("pk")
-    password = secrets.token_urlsafe(9)
-    user.set_password(password)
-    user.save(update_fields=["password"])
     return {
-        "login": LOGIN,
-        "password": password,
+        **_new_passwords(shop),
         "token": _renew_token(shop, Environment.LIVE),
         "signing_secret": _show_secret(shop, Environment.LIVE),
         "sandbox_token": _renew_token(shop, Environment.SANDBOX),
@@ -96,6 +90,18 @@ def renew_credentials() -> dict[str, str]:
         "sandbox_api_key": _renew_key(seller, Environment.SANDBOX),
         "carrier_key": _renew_carrier_key(),
     }
+
+
+def _new_passwords(shop: Integrator) -> dict[str, str]:
+    # A database that was filled by an earlier version has no log-in of the shop.
+    owner, is_new = User.objects.get_or_create(username=SHOP_LOGIN)
+    if is_new:
+        shop.members.add(owner, through_defaults={"role": Role.OWNER})
+    passwords = [secrets.token_urlsafe(9) for _log_in in range(2)]
+    for user, password in zip((User.objects.get(username=LOGIN), owner), passwords, strict=True):
+        user.set_password(password)
+        user.save(update_fields=["password"])
+    return {"login": LOGIN, "password": passwords[0], "shop_login": SHOP_LOGIN, "shop_password": passwords[1]}
 
 
 def _renew_token(shop: Integrator, environment: Environment) -> str:

@@ -6,6 +6,7 @@ from io import StringIO
 import pytest
 from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
+from django.urls import reverse
 from django.utils import timezone
 
 import delivery.invariants
@@ -44,6 +45,10 @@ def seeded():
     return data.seed()
 
 
+def has_password(credentials):
+    return User.objects.get(username=credentials["login"]).check_password(credentials["password"])
+
+
 def authenticate(clear_text):
     return tokens.authenticate(clear_text, at=timezone.now())
 
@@ -58,6 +63,15 @@ class TestSeed:
         assert seeded["signing_secret"] == secret[Environment.LIVE] != secret[Environment.SANDBOX]
         assert seeded["sandbox_signing_secret"] == secret[Environment.SANDBOX]
         assert (Seller.objects.count(), Driver.objects.count(), Tariff.objects.count()) == (1, 12, 2)
+
+    def test_has_a_log_in_that_sees_its_own_account_only_and_its_connected_shops(self, seeded, client):
+        client.post(reverse("account_login"), {"login": seeded["shop_login"], "password": seeded["shop_password"]})
+        shop = Integrator.objects.get()
+
+        assert client.get(reverse("panel:work"))["Location"] == reverse("panel:overview", args=[shop.pk, "sandbox"])
+        of_seller = reverse("panel:seller_connections", args=[Seller.objects.get().pk, "live"])
+        pages = [reverse("panel:connections", args=[shop.pk, "live"]), of_seller]
+        assert [client.get(page).status_code for page in pages] == [200, 404]
 
 
 class TestSeedDemo:
@@ -85,7 +99,7 @@ class TestSeedDemo:
         call_command("seed_demo", stdout=out)
 
         assert json.loads(out.getvalue()) is None
-        assert (Integrator.objects.count(), User.objects.get().check_password(seeded["password"])) == (1, True)
+        assert (Integrator.objects.count(), has_password(seeded)) == (1, True)
         assert not Delivery.objects.exists()
 
 
@@ -113,12 +127,14 @@ class TestDemoCredentials:
         renewed = data.renew_credentials()
 
         changed = {name for name in seeded if renewed[name] != seeded[name]}
-        assert changed == {"password", "token", "sandbox_token", "api_key", "sandbox_api_key", "carrier_key"}
+        passwords, keys = {"password", "shop_password"}, {"api_key", "sandbox_api_key", "carrier_key"}
+        assert changed == {*passwords, "token", "sandbox_token", *keys}
         for name in ("token", "sandbox_token"):
             assert authenticate(renewed[name]).integrator == Integrator.objects.get()
             with pytest.raises(InvalidToken):
                 authenticate(seeded[name])
-        assert User.objects.get().check_password(renewed["password"])
+        assert has_password(renewed)
+        assert has_password({**renewed, "login": renewed["shop_login"], "password": renewed["shop_password"]})
 
     def test_are_refused_where_there_is_no_demo(self):
         with pytest.raises(CommandError, match="The demo is not in this database"):
@@ -127,7 +143,7 @@ class TestDemoCredentials:
 
 class TestBanner:
     def test_prints_each_secret_below_its_token(self, seeded):
-        lines = [line.split() for line in credentials(seeded)[1:5]]
+        lines = [line.split() for line in credentials(seeded)[2:6]]
 
         names = ("token", "signing_secret", "sandbox_token", "sandbox_signing_secret")
         assert [line[-1] for line in lines] == [seeded[name] for name in names]

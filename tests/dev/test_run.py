@@ -62,7 +62,9 @@ def curls(text):
 
 def secrets_in(text):
     return re.findall(
-        r"^  (?:Log-in +admin /|Token|Signing secret|Sandbox token|Sandbox secret|API key) +(\S+)$", text, re.MULTILINE
+        r"^  (?:(?:Log-in|Shop's log-in) +\S+ /|Token|Signing secret|Sandbox token|Sandbox secret|API key) +(\S+)$",
+        text,
+        re.MULTILINE,
     )
 
 
@@ -117,7 +119,7 @@ def test_starts_serves_restarts_and_stops(tmp_path):
     try:
         shown = again.wait_for("Rota is running")
         secrets = secrets_in(text)
-        assert len(set(secrets)) == 6
+        assert len(set(secrets)) == 7
         assert not [secret for secret in secrets if secret in shown]
         assert files_with(secrets, tmp_path / ("data" * 25)) == []
 
