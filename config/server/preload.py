@@ -4,6 +4,8 @@ import gc
 
 from django.urls import get_resolver
 
+from delivery.geo import distance
+
 # New objects, a few MB. A call makes thousands, and by default Python collects after 700, or 2,000 in newer versions.
 _COLLECTED_AFTER = 10_000
 
@@ -15,6 +17,7 @@ def load() -> None:
     into each object that it visits, so that the process would get a copy of that page of memory.
     """
     _ = get_resolver().reverse_dict  # imports the views, and compiles the pattern of each URL
+    distance.wgs84()
     gc.collect()
     gc.freeze()
     gc.set_threshold(_COLLECTED_AFTER)

@@ -6,7 +6,7 @@ from functools import partial
 import pytest
 from django.db import connection, transaction
 from django.utils import timezone
-from geographiclib.geodesic import Geodesic
+from pyproj import Geod
 
 from delivery.actions import deliveries, drivers
 from delivery.errors import DriverNotEligible, NoEligibleDriver
@@ -36,8 +36,8 @@ def eligible_at(point):
 
 
 def shifted(point, *, metres, azimuth):
-    there = Geodesic.WGS84.Direct(*point, azimuth, metres)
-    return Point(there["lat2"], there["lon2"])
+    longitude, latitude, _back = Geod(ellps="WGS84").fwd(point.longitude, point.latitude, azimuth, metres)
+    return Point(latitude, longitude)
 
 
 def position(driver, point, *, at=NOW):
