@@ -255,6 +255,13 @@ class TestHome:
         assert len(more) == len(queries)
 
 
+@pytest.mark.parametrize("name", ["overview", "deliveries", "connections"])
+def test_pages_of_the_sandbox_say_where_one_is_above_their_content(member, shop, name):
+    pages = [member.get(reverse(f"panel:{name}", args=[shop.integrator.pk, each])) for each in ("live", "sandbox")]
+
+    assert ['<span class="badge warn">Sandbox</span>' in page.content.decode() for page in pages] == [False, True]
+
+
 class TestWork:
     @in_turn(
         ("role", "page"),
