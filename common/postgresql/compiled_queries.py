@@ -192,7 +192,7 @@ def _sql(shape: Shape) -> str:
 
 @cache
 def _update(model: type[Model]) -> str:
-    quote = connection.ops.quote_name
+    quote: Callable[[Any], str] = connection.ops.quote_name
     columns = ", ".join(f"{quote(field.column)} = %s" for field in _fields(model, has_key=True))
     return f"UPDATE {quote(model._meta.db_table)} SET {columns} WHERE {quote(model._meta.pk.column)} = %s"  # noqa: S608  # nosec B608  # names of our models
 
