@@ -36,12 +36,17 @@ class RefusedCallMiddleware(MiddlewareMixin):
 
     def process_response(self, request: HttpRequest, response: HttpResponse) -> HttpResponse:
         call = request.META.get(CALL)
-        if call and response.status_code >= HTTPStatus.BAD_REQUEST:
+        if call is None:
+            return response
+        if response.status_code >= HTTPStatus.BAD_REQUEST:
             try:
                 RECORDERS[type(call.auth)].record(request, response, request_id=REQUEST_ID.get(), at=clock.now())
             except Exception as error:  # noqa: BLE001  # the answer must not depend on it
                 if not is_unavailable(error):  # the log has that of the call itself
                     _log.exception("A refused call could not be recorded")
+        # Both refer to the call, see `ApiView.dispatch`.
+        call.parser_context.clear()
+        del request.META[CALL]
         return response
 
 
