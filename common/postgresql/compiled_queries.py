@@ -76,8 +76,7 @@ class CompiledQuery(Generic[M]):
         def run(values: dict[str, Any]) -> list[M]:
             if locks and connection.get_autocommit():  # the compiler has looked at the first execution only
                 raise TransactionManagementError("Rows are locked in a transaction only.")
-            given = [values[each.value] for each in parameters]
-            rows: Iterable[Any] = prepared.execute(sql, given).fetchall()
+            rows: Iterable[Any] = prepared.execute(sql, {name: values[name] for name in parameters}).fetchall()
             if converters:
                 rows = compiler.apply_converters(rows, converters)
             found = []
@@ -93,23 +92,23 @@ class CompiledQuery(Generic[M]):
         return run
 
 
-def _with_literals(sql: str, parameters: Sequence[Any]) -> tuple[str, list[Parameter]]:
-    """The statement with its constants in the text, and its Parameters.
+def _with_literals(sql: str, parameters: Sequence[Any]) -> tuple[str, list[str]]:
+    """The statement with its constants in the text, and the names of its Parameters.
 
     So that a plan for all values of the parameters can use a partial index whose condition the constants fulfil.
     """
-    left, found = iter(parameters), list[Parameter]()
+    left, found = iter(parameters), dict[str, None]()
 
     def written(match: re.Match[str]) -> str:
         if match[0] != "%s":
             return match[0]
         value = next(left)
         if isinstance(value, Parameter):
-            found.append(value)
-            return "%s"
+            found[value.value] = None
+            return f"%({value.value})s"
         return Literal(value).as_string(connection.connection).replace("%", "%%")
 
-    return re.sub("%[%s]", written, sql), found
+    return re.sub("%[%s]", written, sql), [*found]
 
 
 def loaded(model: type[M], names: Iterable[str], values: Iterable[Any]) -> M:
