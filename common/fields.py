@@ -115,6 +115,11 @@ def composed_column(name: Any) -> Func:
     return Func(name, template=_COMPOSED, output_field=TextField())
 
 
+def decomposed_column(name: Any) -> Func:
+    """As `composed_column`, in the decomposed form."""
+    return Func(name, template="NORMALIZE(%(expressions)s, NFD)", output_field=TextField())
+
+
 @models.CharField.register_lookup
 @TextField.register_lookup
 class Composed(Transform):

@@ -12,14 +12,14 @@ from django.contrib.postgres.fields import ArrayField
 from django.core.serializers.json import DjangoJSONEncoder
 from django.db import transaction
 from django.db.models import Exists, F, Func, OuterRef, Q, QuerySet, Subquery, TextField
-from django.db.models.functions import Cast
+from django.db.models.functions import Cast, Coalesce
 from django.utils import timezone
 
 from common.accounts import Environment
 from common.actors import is_person
 from common.brazil import business_days
 from common.brazil.states import region_of
-from common.fields import any_of, composed, composed_column, spellings
+from common.fields import any_of, composed, composed_column, decomposed_column, spellings
 from common.observability import log_context
 from common.postgresql import prepared
 from common.postgresql.compiled_queries import CompiledQuery, Parameter, insert_together, loaded, row_of
@@ -544,7 +544,7 @@ def _checked(seller: Seller, environment: str, payload: NewOrder, number: int | 
             environment=environment,
             code=payload.code,
             codes=spellings(payload.code),
-            tracking_codes=spellings(code),
+            tracking_code=code,
             cuts=spellings(cut) if (cut := beginning(payload.code)) != composed(payload.code) else [],
             invoice_key=payload.invoice_key,
             **conditions,
@@ -660,12 +660,8 @@ def _facts() -> QuerySet[Seller]:
         Seller.objects.filter(pk=seller)
         .only("pk")
         .annotate(
-            with_code=Subquery(orders.filter(any_of("code", Parameter("codes")), code_reused=False).values("pk")[:1]),
-            with_tracking_code=Subquery(
-                orders.filter(any_of("tracking_code", Parameter("tracking_codes")), tracking_code_reused=False).values(
-                    "pk"
-                )[:1]
-            ),
+            with_code=_holding(orders, "code"),
+            with_tracking_code=_holding(orders, "tracking_code"),
             naming=ArraySubquery(_naming(seller, environment).values("texts")),
             beginning=ArraySubquery(_beginning(seller)),
             is_void=Exists(Invoice.objects.of(seller, environment).filter(access_key=key, is_void=True)),
@@ -674,6 +670,17 @@ def _facts() -> QuerySet[Seller]:
         )
         .order_by()
     )
+
+
+def _holding(orders: QuerySet[Order], name: str) -> Coalesce:
+    """The key of the order that has a code in use, which is a Parameter, in one of its spellings (`spellings`).
+
+    Each is looked for by itself. For a list, whose length it does not know, PostgreSQL would rather read all orders of
+    the seller where sellers have few on average.
+    """
+    code, held = Parameter(name), orders.filter(**{f"{name}_reused": False})
+    spelled = (code, composed_column(code), decomposed_column(code))
+    return Coalesce(*(Subquery(held.filter(**{name: each}).values("pk")[:1]) for each in spelled))
 
 
 def _rules(**conditions: Any) -> QuerySet[CarrierRule]:

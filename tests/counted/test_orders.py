@@ -4,6 +4,7 @@ from collections import Counter
 from decimal import Decimal
 from functools import partial
 from typing import Any
+from unicodedata import normalize
 
 import pytest
 from django.db.models import Value
@@ -13,7 +14,7 @@ from common.mail.models import Kind, Message, MessageState
 from integration import reports
 from integration.actions import forgetting, tracking
 from integration.carriers import actions as carriers
-from integration.errors import TooManyInvoices
+from integration.errors import DuplicateOrder, TooManyInvoices
 from integration.invoices import actions as invoices
 from integration.invoices.models import Invoice, InvoiceLink, InvoiceReference
 from integration.lifecycle import Status
@@ -439,6 +440,40 @@ def test_invoices_to_be_linked_by_hand(of_invoice, of_order, seller, like, not_o
         of=numbered,
         fit={"with the number": {}, "linked to another": partial(linked, of_order(), number="9")},
         not_={"void": {"is_void": True}, "linked": partial(linked, number="9"), "another": {"number": "8"}, **not_own},
+    )
+
+
+@counts("integration/actions/orders.py:_holding")
+def test_codes_that_a_new_order_cannot_have(of_order, seller, not_own):
+    """Those that another order has, composed or decomposed as it may be."""
+    code, other = (normalize(form, "PÃO-É-1") for form in ("NFC", "NFD"))
+    given_up = {"code": code, "status": Status.CANCELLED, "code_reused": True}
+
+    def again():
+        of_order(**given_up)
+        of_order(code=code)
+
+    def taken():
+        try:
+            rolled_back(lambda: create_order(seller, orderId=code, trackingCode=code))
+        except DuplicateOrder as error:
+            return dict.fromkeys(error.fields, 1)
+        return {}
+
+    check(
+        taken,
+        of=of_order,
+        fit={
+            "with the tracking code": ({"tracking_code": code}, {"trackingCode": 1}),
+            "with the code": ({"code": code}, {"orderId": 1}),
+            "with its other spelling": ({"code": other}, {"orderId": 1}),
+            "with one that another had before": (again, {"orderId": 1}),
+        },
+        not_={
+            "with another code": {"code": f"{code}2"},
+            "that had it before": given_up,
+            **{name: {"code": code, **values} for name, values in not_own.items()},
+        },
     )
 
 

@@ -1,14 +1,18 @@
+import re
 from decimal import Decimal
 from typing import Any
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from integration import tracking_codes
-from integration.models import ApiKey, Order, StatusLog
+from integration.models import ApiKey, Order, Seller, StatusLog
 from tests.cases import in_turn
 from tests.integration.factories import OTHER_COMPANY, order_body, order_with
 
 URL = "/api/integration/orders"
+_SENT = ("company_id", "service", "cost", "items", "receiver", "created_at", "updated_at")
 DUPLICATE = "Este objeto já foi previamente cadastrado!"
 
 
@@ -98,6 +102,28 @@ class TestCreate:
         body["receiver"] = {"name": "Maria", "address": {**body["receiver"]["address"], "complement": None}}
 
         assert api.post(URL, body).status_code == 201
+
+    def test_looks_for_its_codes_by_their_indexes_where_sellers_have_few_orders(self, api):
+        api.post(URL, order_body())
+        sent = Order.objects.values(*_SENT).get()
+        sellers = Seller.objects.bulk_create(Seller(name="Few") for _number in range(100))
+        Order.objects.bulk_create(
+            Order(**sent, seller_id=seller.pk, code=f"B-{n}", tracking_code=f"B-{n}")
+            for seller in sellers
+            for n in range(5)
+        )
+        with connection.cursor() as cursor:
+            cursor.execute("ANALYZE integration_order")
+
+        with CaptureQueriesContext(connection) as captured:
+            assert api.post(URL, order_body(orderId="A-2", trackingCode="T-2")).status_code == 201
+        facts = next(row["sql"] for row in captured if "with_tracking_code" in row["sql"])
+        with connection.cursor() as cursor:
+            cursor.execute(f"EXPLAIN (GENERIC_PLAN) {facts}")
+            plan = "\n".join(row[0] for row in cursor.fetchall())
+
+        used = re.findall(r"using (\w+) on integration_order .*\n.*Index Cond: .*code\)::text = ", plan)
+        assert used == 3 * ["one_order_per_code_in_use"] + 3 * ["one_order_per_tracking_code_in_use"], plan
 
 
 class TestRefusal:
