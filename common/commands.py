@@ -36,6 +36,7 @@ class JSONCommand(BaseCommand):
 
     in_transaction = True
     requires_migrations_checks = False
+    requires_system_checks = ()  # they import every page; `migrate` runs them
 
     def create_parser(self, prog_name: str, subcommand: str, **kwargs: object) -> CommandParser:
         parser = super().create_parser(prog_name, subcommand, **kwargs)
