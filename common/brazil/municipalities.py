@@ -4,14 +4,13 @@ Source: IBGE, Divisão Territorial Brasileira.
 """
 
 import unicodedata
-from dataclasses import dataclass
 from functools import cache
+from typing import NamedTuple
 
 from common.brazil.states import DATA, rows
 
 
-@dataclass(frozen=True)
-class Municipality:
+class Municipality(NamedTuple):
     """A city. `state` is its two-letter code."""
 
     state: str

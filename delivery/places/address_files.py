@@ -12,8 +12,10 @@ import zlib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import lru_cache
+from io import BufferedReader
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, NamedTuple, cast
 from zipfile import BadZipFile, ZipFile, is_zipfile
 
 from common.brazil import municipalities, states
@@ -37,8 +39,7 @@ _GZIP = b"\x1f\x8b"
 _BOM = b"\xef\xbb\xbf"
 
 
-@dataclass(frozen=True, slots=True)
-class Address:
+class Address(NamedTuple):
     """A house. `number` is 0 if it has none; of a road with kilometres it is in metres."""
 
     city: Municipality
@@ -84,6 +85,7 @@ class VagueRowError(Exception):
 
 
 _Lines = IO[bytes] | gzip.GzipFile
+_postcode_of = lru_cache(maxsize=5_000)(states.postcode_of)
 _Read = Callable[[bytes], Address | None]
 
 
@@ -143,8 +145,9 @@ def _opened(path: Path) -> Iterator[_Lines]:
                 (one,) = packed
                 if one.file_size > min(_MOST_BYTES, _MOST_TIMES_LARGER * max(one.compress_size, 1024)):
                     raise WrongAddressFile(f"{one.filename} in {path.name} is too large: {one.file_size} bytes.")
-                with archive.open(one) as packed_file:
-                    yield packed_file
+                # Whose own readline is written in Python.
+                with archive.open(one) as packed_file, BufferedReader(cast("Any", packed_file)) as file:
+                    yield file
             return
         with path.open("rb") as raw:
             is_packed = raw.read(2) == _GZIP
@@ -352,5 +355,5 @@ def _address(  # as a row has them
         raise RefusedRowError(f"The coordinates are not in {city.state}: {latitude[:20]}, {longitude[:20]}")
     if number > _LARGEST_NUMBER and not street_names.read(street).metres:
         raise RefusedRowError(f"No house has this number: {number}")
-    digits = states.postcode_of(postcode)
+    digits = _postcode_of(postcode)
     return Address(city, street[: street_names.LONGEST], number, district[:LONGEST_CITY], digits, *point, is_exact)

@@ -1,17 +1,20 @@
 """Filling the table of addresses from files, each city in one transaction.
 
-The memory that this takes depends on the largest city, not on the file.
+A file is read once, and its streets are collected on disk: the memory that this takes depends neither on the file nor
+on its largest city, and no transaction is open meanwhile.
 """
 
+import sqlite3
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing
 from datetime import datetime
 from functools import lru_cache
 from itertools import groupby, islice
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from django.db import connection, transaction
+from django.db import transaction
 
 from common.brazil.municipalities import Municipality, plain
 from delivery.places import address_files, osm_files, street_names
@@ -19,9 +22,8 @@ from delivery.places.address_files import Address, Reading, Scope
 from delivery.places.models import AddressCity, AddressStreet, Form
 from delivery.places.packed_houses import UNITS, House, pack
 
-# Addresses that are held at once, about 20 MB: of several cities, or of a part of the streets of a larger one. A file
-# with more of them is read several times.
-_MOST_HELD = 1_500_000
+_MOST_HELD = 16_000_000  # bytes of streets in memory
+_BYTES_OF_STREET = 700  # in memory, without its houses
 _TOLD_AFTER = 500_000  # lines
 _WRITTEN_AT_ONCE = 500  # streets
 # A house while its street is read: a number with the bit of `is_exact`, and its place from the corner of Brazil.
@@ -29,7 +31,6 @@ _BYTES, _LATITUDE_BITS, _LONGITUDE_BITS = 9, 22, 23
 _SOUTH, _WEST = -35 * UNITS, -75 * UNITS
 
 Tell = Callable[[str], None]
-_Streets = dict[tuple[str, str, str], "_Street"]
 _plain = lru_cache(maxsize=5_000)(plain)
 
 
@@ -39,17 +40,15 @@ def run(path: Path, *, form: Form, scope: Scope, at: datetime, tell: Tell) -> di
     Returns what was read, imported and refused. `tell` is called with the progress. Raises WrongAddressFile.
     """
     reading = Reading()
-    counts = Counter(address.city for address in _told(_read(path, form, scope, reading), reading, tell))
-    cities = []
-    for batch in _batches(counts):
-        for city, parts in _held(path, form, scope, batch, counts=counts):
-            written = _write(city, parts, form=form, addresses=counts[city], at=at)
-            cities.append({"city": str(city), "addresses": counts[city], "streets": written})
-            tell(f"{city}: {counts[city]:,} addresses, {written:,} streets")
+    cities: list[dict[str, Any]] = []
+    found = _told(_read(path, form, scope, reading), reading, tell)
+    for city, addresses, streets in _import(found, form=form, at=at):
+        cities.append({"city": str(city), "addresses": addresses, "streets": streets})
+        tell(f"{city}: {addresses:,} addresses, {streets:,} streets")
     return {
         "form": form.value,
         "lines": reading.lines,
-        "imported": counts.total(),
+        "imported": sum(each["addresses"] for each in cities),
         "refused": reading.refused,
         "withoutPlace": reading.vague,
         "problems": reading.problems,
@@ -58,12 +57,9 @@ def run(path: Path, *, form: Form, scope: Scope, at: datetime, tell: Tell) -> di
 
 
 def fill(addresses: Iterable[Address], *, form: Form, at: datetime) -> None:
-    """Import the addresses of one city, in the place of those that the form had of it."""
-    given = list(addresses)
-    streets: _Streets = {}
-    for address in given:
-        _hold(streets, address)
-    _write(given[0].city, [streets], form=form, addresses=len(given), at=at)
+    """Import addresses, each city in the place of what the form had of it."""
+    for _city in _import(addresses, form=form, at=at):
+        pass
 
 
 def clear(scope: Scope) -> dict[str, int]:
@@ -91,68 +87,84 @@ def _told(addresses: Iterable[Address], reading: Reading, tell: Tell) -> Iterato
         yield address
 
 
-def _batches(counts: Mapping[Municipality, int]) -> Iterator[list[Municipality]]:
-    batch: list[Municipality] = []
-    held = 0
-    for city, count in counts.items():
-        if batch and held + count > _MOST_HELD:
-            yield batch
-            batch, held = [], 0
-        batch.append(city)
-        held += count
-    if batch:
-        yield batch
+def _import(addresses: Iterable[Address], *, form: Form, at: datetime) -> Iterator[tuple[Municipality, int, int]]:
+    """Each city once it is written, how many addresses were read of it, and how many streets it has."""
+    with closing(sqlite3.connect("")) as database:  # a temporary file without a name
+        streets = _Streets(database)
+        for city, count in streets.collect(addresses).items():
+            yield city, count, _write(city, streets.of(city), form=form, addresses=count, at=at)
 
 
-def _held(
-    path: Path, form: Form, scope: Scope, batch: Collection[Municipality], *, counts: Mapping[Municipality, int]
-) -> Iterator[tuple[Municipality, Iterable[_Streets]]]:
-    """Each city with its streets. A large one is alone, and the file is read again for each part of its streets."""
-    parts = -(-sum(counts[city] for city in batch) // _MOST_HELD)
+class _Street(NamedTuple):
+    """A street of a file, or a part of it, as the first of its addresses is written."""
 
-    def read(part: int) -> dict[Municipality, _Streets]:
-        held: dict[Municipality, _Streets] = {city: {} for city in batch}
-        for address in _read(path, form, scope, Reading()):
-            if address.city in held and hash(address.street) % parts == part:
-                _hold(held[address.city], address)
-        return held
-
-    if parts > 1:
-        (city,) = batch
-        yield city, (read(part)[city] for part in range(parts))
-    else:
-        held = read(0)
-        yield from ((city, [held.pop(city)]) for city in batch)
+    city: str
+    whole: str
+    postcode: str
+    plain_district: str
+    key: str
+    name: str
+    district: str
+    houses: bytearray
 
 
-class _Street:
-    __slots__ = ("district", "houses", "key", "name", "postcode")
+class _Streets:
+    """The streets of a file: the last of them in memory, the others in a database of SQLite."""
 
-    def __init__(self, key: str, address: Address) -> None:
-        self.key, self.name = key, address.street
-        self.district, self.postcode = address.district, address.postcode
-        self.houses = bytearray()
+    def __init__(self, database: sqlite3.Connection) -> None:
+        self._held: dict[tuple[Municipality, str, str, str], _Street] = {}
+        self._bytes = 0
+        self._database = database
+        self._database.execute(
+            "CREATE TABLE street (city, whole, postcode, plain_district, key, name, district, houses)"
+        )
+
+    def collect(self, addresses: Iterable[Address]) -> Counter[Municipality]:
+        """Returns how many addresses each city has."""
+        counts = Counter[Municipality]()
+        for address in addresses:
+            counts[address.city] += 1
+            self._add(address)
+            if self._bytes > _MOST_HELD:
+                self._store()
+        self._store()
+        self._database.execute("CREATE INDEX of_city ON street (city, whole, postcode, plain_district)")
+        return counts
+
+    def of(self, city: Municipality) -> Iterator[_Street]:
+        """The streets of a city, each with all of its houses."""
+        parts = self._database.execute(
+            "SELECT * FROM street WHERE city = ? ORDER BY city, whole, postcode, plain_district, rowid", [str(city)]
+        )
+        for _street, rows in groupby(map(_Street._make, parts), key=lambda part: part[:4]):
+            first, *others = rows
+            yield first._replace(houses=bytearray().join(part.houses for part in (first, *others)))
+
+    def _add(self, address: Address) -> None:
+        name = street_names.read(address.street)
+        if not name.key:
+            return
+        of = (address.city, name.whole, address.postcode, _plain(address.district))
+        street = self._held.get(of)
+        if street is None:
+            written = (name.key, address.street, address.district)
+            street = self._held[of] = _Street(str(address.city), *of[1:], *written, bytearray())
+            self._bytes += _BYTES_OF_STREET
+        latitude, longitude = round(address.latitude * UNITS) - _SOUTH, round(address.longitude * UNITS) - _WEST
+        packed = (address.number << 1 | address.is_exact) << _LATITUDE_BITS | latitude
+        street.houses.extend((packed << _LONGITUDE_BITS | longitude).to_bytes(_BYTES, "big"))
+        self._bytes += _BYTES
+
+    def _store(self) -> None:
+        self._database.executemany("INSERT INTO street VALUES (?, ?, ?, ?, ?, ?, ?, ?)", self._held.values())
+        self._held.clear()
+        self._bytes = 0
 
 
-def _hold(streets: _Streets, address: Address) -> None:
-    name = street_names.read(address.street)
-    if not name.key:
-        return
-    of = (name.whole, address.postcode, _plain(address.district))
-    street = streets.get(of)
-    if street is None:
-        street = streets[of] = _Street(name.key, address)
-    latitude, longitude = round(address.latitude * UNITS) - _SOUTH, round(address.longitude * UNITS) - _WEST
-    packed = (address.number << 1 | address.is_exact) << _LATITUDE_BITS | latitude
-    street.houses += (packed << _LONGITUDE_BITS | longitude).to_bytes(_BYTES, "big")
-
-
-def _write(city: Municipality, parts: Iterable[_Streets], *, form: Form, addresses: int, at: datetime) -> int:
-    """Returns the number of streets. Forgets them as it writes them."""
+def _write(city: Municipality, streets: Iterable[_Street], *, form: Form, addresses: int, at: datetime) -> int:
+    """Returns the number of streets."""
     count = 0
     with transaction.atomic():
-        with connection.cursor() as cursor:  # the file is read between the parts
-            cursor.execute("SET LOCAL idle_in_transaction_session_timeout = 0")
         row, is_new = AddressCity.objects.update_or_create(
             state=city.state,
             plain_name=plain(city.name),
@@ -161,11 +173,10 @@ def _write(city: Municipality, parts: Iterable[_Streets], *, form: Form, address
         )
         if not is_new:
             row.streets.all().delete()
-        for streets in parts:
-            count += len(streets)
-            rows = (_row(row, streets.pop(key)) for key in list(streets))
-            while written := list(islice(rows, _WRITTEN_AT_ONCE)):
-                AddressStreet.objects.bulk_create(written)
+        rows = (_row(row, street) for street in streets)
+        while written := list(islice(rows, _WRITTEN_AT_ONCE)):
+            AddressStreet.objects.bulk_create(written)
+            count += len(written)
     return count
 
 

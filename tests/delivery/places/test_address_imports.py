@@ -315,15 +315,22 @@ class TestTheImport:
 
         assert [each["city"] for each in answer["cities"]] == cities
 
-    def test_holds_no_more_cities_than_there_is_memory_for(self, run, monkeypatch):
-        monkeypatch.setattr(address_imports, "_MOST_HELD", 1)
+    def test_of_a_street_whose_houses_were_not_held_at_once_is_whole(self, run, monkeypatch):
+        held = []
+        store = address_imports._Streets._store
+        monkeypatch.setattr(address_imports, "_MOST_HELD", 1_000)
+        monkeypatch.setattr(
+            address_imports._Streets, "_store", lambda streets: (held.append(len(streets._held)), store(streets))
+        )
         others = [{"NOM_SEGLOGR": f"RUA {number}"} for number in range(5)]
 
-        answer, _told = run(content=cnefe({}, CURITIBA, {"NUM_ENDERECO": "902"}, *others))
+        answer, _told = run(content=cnefe({}, CURITIBA, *others, {"NUM_ENDERECO": "902"}))
 
+        assert held == [2, 2, 2, 2, 0]
         assert [(each["addresses"], each["streets"]) for each in answer["cities"]] == [(7, 6), (1, 1)]
         assert AddressStreet.objects.count() == 7
-        assert isinstance(address_table.find({**ADDRESS, "number": "902"}), Located)
+        assert address_table.find(ADDRESS) == PLACE
+        assert address_table.find({**ADDRESS, "number": "902"}) == PLACE
 
     def test_is_whole_or_not_at_all(self, run, monkeypatch):
         run(content=cnefe({}))
