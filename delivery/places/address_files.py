@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import IO, Any, NamedTuple, cast
 from zipfile import BadZipFile, ZipFile, is_zipfile
 
+from common.api.json_body import UNSTORABLE
 from common.brazil import municipalities, states
 from common.brazil.municipalities import Municipality
 from delivery.errors import WrongAddressFile
@@ -35,6 +36,7 @@ _OF_ADDRESS, _OF_BLOCK = {"1", "2", "3"}, "4"
 _CNEFE = ("COD_MUNICIPIO", "CEP", "NOM_TIPO_SEGLOGR", "NOM_SEGLOGR", "NUM_ENDERECO", "LATITUDE", "LONGITUDE")
 _COMPLEMENTS = [(f"NOM_COMP_ELEM{number}", f"VAL_COMP_ELEM{number}") for number in range(1, 6)]
 _OPENADDRESSES = ("LON", "LAT", "NUMBER", "STREET")
+_UNSTORABLE = "The line has a character that cannot be stored."
 _GZIP = b"\x1f\x8b"
 _BOM = b"\xef\xbb\xbf"
 
@@ -204,9 +206,12 @@ class _Table:
     def _cells(self, line: str) -> list[str]:
         if '"' not in line:
             return line.split(self._delimiter)
-        return next(csv.reader([line], delimiter=self._delimiter), [])
+        # Outside of quotes csv refuses what would end a line.
+        return next(csv.reader([line.replace("\r", " ")], delimiter=self._delimiter), [])
 
     def _row(self, line: bytes) -> list[str]:
+        if b"\0" in line:
+            raise RefusedRowError(_UNSTORABLE)
         cells = self._cells(_text(line).rstrip("\r\n"))
         if len(cells) != len(self._columns):
             raise RefusedRowError(f"The line has {len(cells)} cells, the header {len(self._columns)}.")
@@ -297,6 +302,8 @@ class _Features:
             texts = {name: str(value).strip() for name, value in feature["properties"].items() if value is not None}
         except (ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
             raise RefusedRowError("The line is no GeoJSON feature with a point.") from error
+        if UNSTORABLE.search("".join(texts.values())):
+            raise RefusedRowError(_UNSTORABLE)
         return address_of({**texts, "lon": str(longitude), "lat": str(latitude)}, self._scope)
 
 

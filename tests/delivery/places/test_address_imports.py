@@ -109,10 +109,11 @@ class TestAFileOfIBGE:
             (cnefe({}).encode("utf-8-sig"), "a.csv"),
             (cnefe({}).replace("\n", "\r\n").encode(), "a.csv"),
             (cnefe({"NOM_SEGLOGR": '"AUGUSTA"', "DSC_ESTABELECIMENTO": '"BAR ""DO"" ZÉ; PADARIA"'}).encode(), "a.csv"),
+            (cnefe({"NOM_SEGLOGR": '"AUGUSTA"\r'}).encode(), "a.csv"),
             (cnefe({}).replace("-23.5531", "-23,5531").encode(), "a.csv"),
             (gzip.compress(cnefe({}).encode()), "a.csv.gz"),
         ],
-        ids=["Latin-1", "BOM", "CRLF", "quoted", "decimal comma", "gzip"],
+        ids=["Latin-1", "BOM", "CRLF", "quoted", "CR", "decimal comma", "gzip"],
     )
     def test_is_read_as_it_is_written(self, run, content, name):
         answer, _told = run(content=content, name=name)
@@ -141,6 +142,7 @@ class TestAFileOfIBGE:
             ({"NUM_ENDERECO": "1234567"}, "No house has this number: 1234567"),
             ({"NOM_SEGLOGR": "A;B"}, "The line has 35 cells, the header 34."),
             ({"DSC_ESTABELECIMENTO": "x" * 70_000}, "The line has more than 65536 bytes."),
+            ({"NOM_SEGLOGR": "AUG\0USTA"}, "The line has a character that cannot be stored."),
         ],
     )
     def test_names_a_bad_line_and_imports_the_others(self, run, row, problem):
@@ -206,6 +208,19 @@ class TestAFileOfOpenAddresses:
 
         problem = "The line is no GeoJSON feature with a point."
         assert answer["problems"] == [{"line": line, "problem": problem} for line in (2, 3)]
+        assert address_table.find(ADDRESS) == PLACE
+
+    @pytest.mark.parametrize("column", ["street", "city"])
+    @pytest.mark.parametrize("sign", ["\0", "\ud800"], ids=["NUL", "half of a pair"])
+    def test_of_geojson_names_a_line_that_cannot_be_stored(self, run, column, sign):
+        properties = {"number": "900", "street": "R. AUGUSTA", "city": "SAO PAULO", "region": "SP"}
+        point = {"type": "Point", "coordinates": [-46.6529, -23.5531]}
+        wrong = {**properties, column: f"A{sign}B"}
+        lines = [json.dumps({"properties": each, "geometry": point}) for each in (wrong, properties)]
+
+        answer, _told = run(content="\n".join(lines), name="a.geojson")
+
+        assert answer["problems"] == [{"line": 1, "problem": "The line has a character that cannot be stored."}]
         assert address_table.find(ADDRESS) == PLACE
 
     def test_without_cities_needs_the_city(self, run):
@@ -319,9 +334,12 @@ class TestTheImport:
         held = []
         store = address_imports._Streets._store
         monkeypatch.setattr(address_imports, "_MOST_HELD", 1_000)
-        monkeypatch.setattr(
-            address_imports._Streets, "_store", lambda streets: (held.append(len(streets._held)), store(streets))
-        )
+
+        def count_and_store(streets):
+            held.append(len(streets._held))
+            store(streets)
+
+        monkeypatch.setattr(address_imports._Streets, "_store", count_and_store)
         others = [{"NOM_SEGLOGR": f"RUA {number}"} for number in range(5)]
 
         answer, _told = run(content=cnefe({}, CURITIBA, *others, {"NUM_ENDERECO": "902"}))
