@@ -1,7 +1,8 @@
 """What the forms of deliveries and of orders share: somebody at an address, and fields of texts and moments."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
+from types import MappingProxyType
 from typing import Any
 
 from django import forms
@@ -10,7 +11,7 @@ from django.urls import reverse_lazy
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from common.brazil import phones
+from common.brazil import formats, phones
 from common.brazil.states import LONGEST_POSTCODE, postcode_of
 from panel.filters import MOMENT_INPUT
 
@@ -33,6 +34,28 @@ def check_digits(text: str) -> None:
         raise ValidationError(detail)
 
 
+class PostcodeField(forms.CharField):
+    """A CEP, however it is written. The value is eight digits, and is shown with the hyphen."""
+
+    def __init__(self, *, attributes: Mapping[str, Any] = MappingProxyType({}), **kwargs: Any) -> None:
+        shown = {"inputmode": "numeric", "placeholder": "01310-100", "autocomplete": "off", **attributes}
+        super().__init__(max_length=LONGEST_POSTCODE, widget=forms.TextInput(shown), **kwargs)
+
+    def to_python(self, value: Any) -> str:
+        text = super().to_python(value) or ""
+        digits = postcode_of(text)
+        if text and not digits:
+            raise ValidationError(_("A CEP has eight digits."))
+        return digits
+
+    def prepare_value(self, value: Any) -> Any:
+        return formats.postcode(value) if isinstance(value, str) else value
+
+    def has_changed(self, initial: Any, data: Any) -> bool:
+        """Not by a hyphen, with or without which area B keeps it."""
+        return super().has_changed(postcode_of(initial or "") or initial, data)
+
+
 # panel/postcode.js
 _LOOKED_UP: dict[str, Any] = {
     "data-postcode": reverse_lazy("panel:postcode"),
@@ -50,20 +73,7 @@ class AddressForm(forms.Form):
     district = text_field(_("District"))
     city = text_field(_("City"))
     state = text_field(_("State"), placeholder="SP")
-    zipcode = text_field(
-        _("CEP"),
-        LONGEST_POSTCODE,
-        inputmode="numeric",
-        placeholder="01310-100",
-        **_LOOKED_UP,
-    )
-
-    def clean_zipcode(self) -> str:
-        text: str = self.cleaned_data["zipcode"]
-        postcode = postcode_of(text)
-        if text and not postcode:
-            raise ValidationError(_("A CEP has eight digits."))
-        return postcode
+    zipcode = PostcodeField(label=_("CEP"), required=False, attributes=_LOOKED_UP)
 
 
 class MomentField(forms.DateTimeField):

@@ -14,7 +14,6 @@ from common import clock
 from common.accounts import Role, validate_name
 from common.brazil import zones
 from common.brazil.formats import moment
-from common.brazil.states import LONGEST_POSTCODE, postcode_of
 from common.mail import outbox
 from common.webhooks import endpoints
 from common.webhooks.address_guard import InvalidWebhookUrl
@@ -37,6 +36,7 @@ from integration.models import (
 )
 from integration.models.seller import validate_document
 from integration.papers.label_pdf import PER_A4, Size
+from panel.address_forms import PostcodeField
 from panel.filters import CHOICES, MOMENT_INPUT, PERIODS, RANGE
 
 # The period of `RangeForm` that begins with the first failed event.
@@ -244,25 +244,17 @@ class PositionField(forms.CharField):
         return point
 
 
-class PostcodeField(forms.CharField):
-    """A CEP, however it is written, which a region has. The value is eight digits."""
+class ServedPostcodeField(PostcodeField):
+    """A CEP that a region has."""
 
-    def __init__(self, **kwargs: Any) -> None:
-        attributes = {"inputmode": "numeric", "placeholder": "01310-100", "autocomplete": "off"}
-        super().__init__(max_length=LONGEST_POSTCODE, widget=forms.TextInput(attributes), **kwargs)
-
-    def clean(self, value: Any) -> str:
-        text: str = super().clean(value)
-        if not text:
-            return ""
-        compact = postcode_of(text)
-        if not compact:
-            raise ValidationError(_("A CEP has eight digits."))
+    def validate(self, value: str) -> None:
+        super().validate(value)
+        if not value:
+            return
         try:
-            postcodes.region(compact)
+            postcodes.region(value)
         except NoCoverage as error:
             raise ValidationError(_("No region has this CEP: it is not served.")) from error
-        return compact
 
 
 class PickupPointForm(forms.Form):
@@ -360,7 +352,7 @@ class NewSellerForm(_FirstPerson):
         help_text=_("A CNPJ or CPF in each line, with or without mask."),
         widget=forms.Textarea({"rows": 4, "placeholder": "11.222.333/0001-81"}),
     )
-    origin = PostcodeField(
+    origin = ServedPostcodeField(
         label=_("Origin CEP"),
         required=False,
         help_text=_("Where their parcels leave from. Orders get a freight from here; without it they get none."),

@@ -19,7 +19,7 @@ from django.utils.translation import ngettext, pgettext
 
 from common import clock
 from common.brazil import zones
-from common.brazil.states import postcode_of
+from common.brazil.states import with_hyphen
 
 _SHORT_ID_LENGTH = 6  # the last characters of a UUIDv7 are random; with six, two rows of a page hardly ever agree
 _CNPJ_LENGTH, _CPF_LENGTH = 14, 11
@@ -182,5 +182,4 @@ def document(value: str) -> str:
 
 def postcode(value: str) -> str:
     """A CEP with its hyphen, however it is written; another text itself."""
-    digits = postcode_of(value)
-    return f"{digits[:5]}-{digits[5:]}" if digits else value
+    return with_hyphen(value)

@@ -97,6 +97,12 @@ def postcode_of(text: str) -> str:
     return plain.translate(_BETWEEN_DIGITS) if WRITTEN_POSTCODE.fullmatch(plain) else ""
 
 
+def with_hyphen(text: str) -> str:
+    """A postcode as people write it, `01310-100`, however it is written; another text itself."""
+    digits = postcode_of(text)
+    return f"{digits[:5]}-{digits[5:]}" if digits else text
+
+
 def region_of(text: str) -> Region | None:
     """Region of a postcode, however it is written. None unless it is within an assigned range."""
     postcode = postcode_of(text)

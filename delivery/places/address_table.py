@@ -219,8 +219,9 @@ class _Street:
     def label(self, number: int) -> str:
         has_it = (row for row in self._near if any(house.number == number for house in row.each_house()))
         row = next(has_it, self._near[0])
+        postcode = states.with_hyphen(row.postcode)
         of_house = str(number) if number and not self._is_road else ""
-        return ", ".join(filter(None, (row.name, of_house, row.district, str(row.city), row.postcode)))
+        return ", ".join(filter(None, (row.name, of_house, row.district, str(row.city), postcode)))
 
 
 def _digits(number: str) -> int:

@@ -65,6 +65,9 @@ class PostcodeField(forms.CharField):
         text = super().to_python(value) or ""
         return postcode_of(text) or text
 
+    def prepare_value(self, value: Any) -> Any:
+        return postcode(value) if isinstance(value, str) else value
+
 
 class CompanyForm(forms.ModelForm[Company]):
     document = DocumentField(

@@ -18,7 +18,7 @@ from django.utils.functional import cached_property
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from common.brazil import phones, zones
+from common.brazil import formats, phones, zones
 from common.brazil.states import STATES, Region, may_lie_in, region_of
 from common.fields import composed
 from common.mail import outbox
@@ -577,6 +577,7 @@ def receivers(newest: Iterable[Delivery]) -> dict[str, dict[str, str]]:
 def _initial(place: Any) -> dict[str, str]:
     texts = {name: place.address.get(name, "") for name in _TEXTS}
     position = f"{place.latitude:.6f}, {place.longitude:.6f}"
+    texts["zipcode"] = formats.postcode(texts["zipcode"])  # which scripts write into fields
     return {**texts, "name": place.contact_name, "phone": place.contact_phone, "position": position}
 
 

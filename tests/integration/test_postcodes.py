@@ -9,5 +9,5 @@ class TestRegion:
         assert str(postcodes.region("06000000")) == "São Paulo - Interior/SP"
 
     def test_of_none_has_no_coverage(self):
-        with pytest.raises(NoCoverage, match="CEP 78900000 sem cobertura"):
+        with pytest.raises(NoCoverage, match="CEP 78900-000 sem cobertura"):
             postcodes.region("78900000")

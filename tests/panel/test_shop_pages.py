@@ -212,7 +212,7 @@ class TestACorrection:
         assert str(shop_pages.CHANGED) in page.content.decode()
         assert {
             (f"{area.form}-name", "Changed meanwhile. Before: Maria Souza"),
-            (f"{area.form}-zipcode", "In the order now: 01304000"),
+            (f"{area.form}-zipcode", "In the order now: 01304-000"),
         } <= notes(page)
         assert filled(page)["seen"] == str(now.revision)
         assert area.draft().payload == now.payload
@@ -220,8 +220,9 @@ class TestACorrection:
     def test_of_an_order_that_has_changed_is_shown_beside_what_it_is_now(self, member, area):
         address = area.url("draft", area.received().pk)
         shown = member.get(address)
-        before, sent = notes(shown), filled(shown, **area.typed(name="Outra pessoa", number="500"), **area.save)
-        area.changed(first_name="Ana", address_1="Rua Bela Cintra")
+        typed = area.typed(name="Outra pessoa", number="500", zipcode="01305000")
+        before, sent = notes(shown), filled(shown, **typed, **area.save)
+        area.changed(first_name="Ana", address_1="Rua Bela Cintra", postcode="01415001")
         now = area.draft()
 
         page = member.post(address, sent)
@@ -229,13 +230,16 @@ class TestACorrection:
         assert (page.status_code, marked(page)) == (422, [])
         assert str(shop_pages.CHANGED) in page.content.decode()
         again = filled(page)
-        expected = area.typed(name="Outra pessoa", number="500", street="Rua Bela Cintra", city="São Paulo")
+        expected = area.typed(
+            name="Outra pessoa", number="500", street="Rua Bela Cintra", city="São Paulo", zipcode="01305-000"
+        )
         assert again.items() >= expected.items()
         # A place that is not of this street any more.
         place = {("b-position", "Changed meanwhile. Before: -23.552000, -46.650000")} if area.form == "b" else set()
         assert notes(page) - before == place | {
             (f"{area.form}-name", "In the order now: Ana Souza"),
             (f"{area.form}-number", "In the order now: –"),
+            (f"{area.form}-zipcode", "In the order now: 01415-001"),
             (f"{area.form}-street", "Changed meanwhile. Before: Rua Augusta"),
         }
         assert (area.draft().payload, area.draft().status) == (now.payload, "open")

@@ -12,14 +12,14 @@ from integration.errors import TooHeavy
 from integration.freight import quotes
 from integration.freight.calculation import Package
 from panel.base import SellerView
-from panel.forms import PostcodeField
+from panel.forms import ServedPostcodeField
 
 
 class FreightForm(forms.Form):
     """A shipment. What is empty is not stated, as in a quote by the API."""
 
-    origin = PostcodeField(label=gettext_lazy("Origin CEP"))
-    destination = PostcodeField(label=gettext_lazy("Destination CEP"))
+    origin = ServedPostcodeField(label=gettext_lazy("Origin CEP"))
+    destination = ServedPostcodeField(label=gettext_lazy("Destination CEP"))
     weight = NumberField(label=gettext_lazy("Weight (kg)"), required=False, places=3, positive=True)
     length = NumberField(label=gettext_lazy("Length (cm)"), required=False, largest=10_000)
     width = NumberField(label=gettext_lazy("Width (cm)"), required=False, largest=10_000)

@@ -152,7 +152,7 @@ class TestTheTableOfAddresses:
         (error,) = problem["errors"]
         assert error["pointer"] == "#/dropoffs/1/address"
         assert [each["text"] for each in error["candidates"]] == [
-            "Rua Um, 5, São Paulo/SP, 08400001", "Rua Um, 5, São Paulo/SP, 04800001"
+            "Rua Um, 5, São Paulo/SP, 04800-001", "Rua Um, 5, São Paulo/SP, 08400-001"
         ]  # fmt: skip  # a list
         assert_nothing_written()
 

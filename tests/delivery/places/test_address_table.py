@@ -79,7 +79,7 @@ class TestTheStreet:
         place = found(number=number, zipcode="")
 
         expected = Located(at_number(2000), Precision.STREET)
-        label = f"Rua Augusta, {number}, Consolação, São Paulo/SP, 01304001"
+        label = f"Rua Augusta, {number}, Consolação, São Paulo/SP, 01304-001"
         assert place == (expected if is_found else [(label, at_number(1000))])
 
     def test_has_kilometres(self):
@@ -108,17 +108,26 @@ class TestThePostcode:
         assert len(candidates) == 1
         assert isinstance(candidates, list)
 
+    def test_of_more_streets_than_are_read_names_all_of_its_cities(self):
+        streets = [houses(f"Rua Flor {number}", [1], postcode="13990000") for number in range(address_table._MOST_ROWS)]
+        fill(*streets)
+        fill(houses("Rua Nova", [5], postcode="13990000"), form=Form.OSM)
+
+        place = found(street="Rua Nova", number="5", zipcode="13990-000", city="")
+
+        assert place == Located(at_number(5), Precision.ROOFTOP)
+
     def test_of_another_city_than_the_one_that_is_named_is_only_a_candidate(self):
         ((label, _point),) = found(city="Campinas")
 
-        assert label == "Rua Augusta, Consolação, São Paulo/SP, 01304001"
+        assert label == "Rua Augusta, Consolação, São Paulo/SP, 01304-001"
 
     def test_that_is_far_from_the_street_makes_it_unclear(self):
         labels = [label for label, _point in found(zipcode="08400-001")]
 
         assert labels == [
-            "Rua Augusta, 900, Consolação, São Paulo/SP, 01304001",
-            "Rua Um, Lajeado, São Paulo/SP, 08400001",
+            "Rua Augusta, 900, Consolação, São Paulo/SP, 01304-001",
+            "Rua Um, Lajeado, São Paulo/SP, 08400-001",
         ]
 
 
@@ -127,8 +136,8 @@ class TestStreetsOfOneName:
         candidates = found(street="Rua Um", number="50", zipcode="")
 
         assert candidates == [
-            ("Rua Um, 50, Lajeado, São Paulo/SP, 08400001", at_number(50, (-23.53, -46.40))),
-            ("Rua Um, 50, Grajaú, São Paulo/SP, 04800001", at_number(50, (-23.76, -46.69))),
+            ("Rua Um, 50, Grajaú, São Paulo/SP, 04800-001", at_number(50, (-23.76, -46.69))),
+            ("Rua Um, 50, Lajeado, São Paulo/SP, 08400-001", at_number(50, (-23.53, -46.40))),
         ]
 
     @pytest.mark.parametrize(
@@ -163,11 +172,11 @@ class TestASearch:
     @in_turn(
         ("text", "label"),
         [
-            ("Rua Augusta, 900, São Paulo", "Rua Augusta, 900, Consolação, São Paulo/SP, 01304001"),
-            ("r augusta 900", "Rua Augusta, 900, Consolação, São Paulo/SP, 01304001"),
-            ("Augusta, 900 - Consolação, São Paulo - SP", "Rua Augusta, 900, Consolação, São Paulo/SP, 01304001"),
-            ("01304-001", "Rua Augusta, Consolação, São Paulo/SP, 01304001"),
-            ("01304001, 900", "Rua Augusta, 900, Consolação, São Paulo/SP, 01304001"),
+            ("Rua Augusta, 900, São Paulo", "Rua Augusta, 900, Consolação, São Paulo/SP, 01304-001"),
+            ("r augusta 900", "Rua Augusta, 900, Consolação, São Paulo/SP, 01304-001"),
+            ("Augusta, 900 - Consolação, São Paulo - SP", "Rua Augusta, 900, Consolação, São Paulo/SP, 01304-001"),
+            ("01304-001", "Rua Augusta, Consolação, São Paulo/SP, 01304-001"),
+            ("01304001, 900", "Rua Augusta, 900, Consolação, São Paulo/SP, 01304-001"),
         ],
     )
     def test_finds_an_address_and_a_postcode(self, text, label):

@@ -213,6 +213,7 @@ class TestCompanies:
 
         company.refresh_from_db()
         assert (company.seller, company.name, company.postcode) == (seller, "Nova", "01310100")
+        assert 'value="01310-100"' in admin_client.get(url("company_change", company.pk)).content.decode()
 
     @pytest.mark.parametrize("text", ["11.222.333/0001-81", "11222333000181"])
     def test_are_found_by_their_document_with_and_without_its_mask(self, admin_client, seller, text):

@@ -224,14 +224,14 @@ class TestReceivers:
 
     def test_are_those_of_the_accounts_deliveries(self, member, url, quoted, fields):
         DeliveryFactory.create()  # of another account
-        member.post(url("request"), quoted)
+        member.post(url("request"), quoted | {"b-zipcode": "01304000"})
 
         found = self.offered(member, url)
 
         ((name, fills),) = found.items()
         assert name == "Ana · Rua Augusta, 500 · (11) 97777-0001"
         assert (fills["name"], fills["phone"], fills["street"]) == ("Ana", "+55 11 97777-0001", "Rua Augusta")
-        assert fills["position"] == "{:.6f}, {:.6f}".format(*DROPOFFS[0])
+        assert (fills["zipcode"], fills["position"]) == ("01304-000", "{:.6f}, {:.6f}".format(*DROPOFFS[0]))
         assert all(f'id="id_b-{field}"' in member.get(url("request")).content.decode() for field in fills)
 
     def test_are_none_of_those_who_were_anonymised(self, member, url, quoted):

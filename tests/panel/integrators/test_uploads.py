@@ -99,7 +99,7 @@ class TestPreview:
             ("'Rua da Feira': No place was found for this address."
             " Correct street and CEP, or write latitude and longitude."),
             "5",
-            ("More than one place fits this address, such as Rua Chile, 5, São Paulo/SP, 01305000."
+            ("More than one place fits this address, such as Rua Chile, 5, São Paulo/SP, 01305-000."
             " Write CEP and district."),
             "2",
             "only the street was found, not the house",

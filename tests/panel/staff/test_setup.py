@@ -177,7 +177,7 @@ class TestPlaces:
 
         content = staff.get(reverse("panel:setup_places"), {"q": "r. augusta 500, são paulo"}).content.decode()
 
-        assert "Rua Augusta, 500, São Paulo/SP, 01304000" in content
+        assert "Rua Augusta, 500, São Paulo/SP, 01304-000" in content
         assert 'data-lat="-23.545000"' in content
         assert 'id="place-query"' in staff.get(NEW).content.decode()
 
