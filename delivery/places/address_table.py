@@ -14,6 +14,8 @@ from django.db.models import Case, Value, When
 from common.brazil import states
 from common.brazil.municipalities import plain
 from common.brazil.states import Kind
+from common.fields import any_of
+from common.postgresql.compiled_queries import CompiledQuery, Parameter
 from delivery.geo.distance import Point, metres
 from delivery.places import address_words, street_names
 from delivery.places.geocoding import Located, Precision
@@ -79,10 +81,10 @@ def search(text: str) -> list[Candidate]:
 
 def _find(asked: "_Asked") -> tuple[Located | None, list[Candidate]]:
     """The place, and how it or what may be meant is called."""
-    cities = _cities(asked)
+    area = _Street(_of_postcode(asked.postcode))
+    cities = _cities(asked, area.rows)
     named, number = _streets(asked, cities)
     streets = [(street, street.place(number)) for street in named]
-    area = _Street(_of_postcode(asked.postcode))
     is_area = bool(area.rows) and (not asked.city or area.rows[0].city in cities)
     of_area = Located(area.middle, Precision.POSTCODE) if is_area and not area.is_large else None
     if not asked.name.key and asked.number and is_area and area.has_one_name:
@@ -229,19 +231,35 @@ def _digits(number: str) -> int:
     return int("".join(filter(str.isdecimal, number)) or 0)
 
 
-def _cities(asked: _Asked) -> list[AddressCity]:
+_CITIES = CompiledQuery(lambda: AddressCity.objects.filter(plain_name=Parameter("name")).order_by("pk"))
+_OF_POSTCODE = CompiledQuery(
+    lambda: (
+        AddressStreet.objects.filter(postcode=Parameter("postcode")).select_related("city").order_by("pk")[:_MOST_ROWS]
+    )
+)
+_OF_NAME = CompiledQuery(
+    lambda: (
+        AddressStreet.objects.filter(any_of("city", Parameter("cities")), key=Parameter("key"))
+        .select_related("city")
+        .order_by(Case(When(postcode=Parameter("postcode"), then=Value(0)), default=Value(1)), "pk")[:_MOST_ROWS]
+    )
+)
+
+
+def _cities(asked: _Asked, of_postcode: Sequence[AddressStreet]) -> list[AddressCity]:
     if not asked.city and asked.is_search and not asked.postcode:
         return list(AddressCity.objects.order_by("-addresses")[:_MOST_CITIES])
     if not asked.city:
-        return _cities_of(asked.postcode)
-    found = AddressCity.objects.filter(plain_name=asked.city)
-    return list(found.filter(state=asked.state) if asked.state else found)
+        return _cities_of(asked.postcode, of_postcode)
+    return [city for city in _CITIES.all(name=asked.city) if asked.state in ("", city.state)]
 
 
-def _cities_of(postcode: str) -> list[AddressCity]:
+def _cities_of(postcode: str, rows: Sequence[AddressStreet]) -> list[AddressCity]:
     """Those with the postcode, or else with one of the same first five digits, of which few begin in two cities."""
     if not postcode:
         return []
+    if 0 < len(rows) < _MOST_ROWS:  # all that have it
+        return list({row.city: None for row in rows})
     area = postcode[:5]
     fits = (
         {"streets__postcode": postcode},
@@ -251,19 +269,15 @@ def _cities_of(postcode: str) -> list[AddressCity]:
 
 
 def _of_postcode(postcode: str) -> list[AddressStreet]:
-    if not postcode:
-        return []
-    return list(AddressStreet.objects.filter(postcode=postcode).select_related("city").order_by("pk")[:_MOST_ROWS])
+    return _OF_POSTCODE.all(postcode=postcode) if postcode else []
 
 
 def _streets(asked: _Asked, cities: Sequence[AddressCity]) -> tuple[list[_Street], int]:
     """The streets of these cities that the address may mean, and its number."""
     if not cities:
         return [], 0
-    fits_first = Case(When(postcode=asked.postcode, then=Value(0)), default=Value(1))
     for name, number in asked.names:
-        found = AddressStreet.objects.filter(city__in=cities, key=name.key).select_related("city")
-        rows = list(found.order_by(fits_first, "pk")[:_MOST_ROWS])
+        rows = _OF_NAME.all(cities=[city.pk for city in cities], key=name.key, postcode=asked.postcode)
         if rows:
             return list(_side_by_side(*_narrowed(rows, name, asked), is_road=name.metres is not None)), number
     return [], 0
