@@ -5,7 +5,7 @@ delivery is made in the transaction that ends the draft, so that there is one, w
 """
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from types import MappingProxyType
@@ -39,7 +39,7 @@ from delivery.errors import (
     GeocoderUnavailable,
     PickupNotLinked,
 )
-from delivery.models import AccountScope, Delivery, Environment
+from delivery.models import AccountScope, Delivery, Environment, PickupPoint
 from delivery.places import addresses
 from delivery.pricing import Quote
 
@@ -50,6 +50,7 @@ _AT_ONCE = 20
 # When it is looked at again: what is closed now opens, and what did not answer may.
 PAUSE = timedelta(minutes=10)
 _TRIED_FOR = timedelta(days=3)
+_NEWEST = 200  # deliveries of an account, among which the address of its pickup point is looked for
 _NO_PHONE = "-"  # the API requires one
 _log = logging.getLogger(__name__)
 
@@ -75,7 +76,7 @@ class _Drafts(Drafts[Connection, Draft]):
         draft.source = now
         draft.payload = {
             "vehicleType": connection.vehicle_type,
-            "pickup": pickup_of(connection),
+            "pickup": before["pickup"] if before else pickup_of(connection),
             "dropoffs": [found],
             "orderPackages": items,
         }
@@ -110,12 +111,20 @@ def _numbers(draft: Draft) -> str:
     return phones.together(*(each.get("contacts", {}).get("phoneNumber", "") for each in (draft.dropoff, draft.source)))
 
 
-def pickup_of(connection: Connection) -> dict[str, Any]:
-    """A, as request-delivery takes it; without a place if the pickup point was removed."""
+def pickup_of(connection: Connection, address: Mapping[str, str] = MappingProxyType({})) -> dict[str, Any]:
+    """A, as request-delivery takes it; without a place if the pickup point was removed. `address`: what is known."""
     point = connection.pickup
     contacts = {"name": connection.name, "phoneNumber": connection.contact_phone or _NO_PHONE}
-    place = {"latitude": point.latitude, "longitude": point.longitude} if point else {}
+    place = {**address, "latitude": point.latitude, "longitude": point.longitude} if point else {}
     return {"contacts": contacts, "address": place}
+
+
+def _address_of(point: PickupPoint, environment: str) -> dict[str, str]:
+    """That of the last delivery from there, as in the form of a request, because a pickup point has none itself."""
+    deliveries = Delivery.objects.filter(integrator=point.integrator_id, environment=environment)
+    newest = deliveries.order_by("-created_at", "-id").values_list("latitude", "longitude", "address")[:_NEWEST]
+    here = (address for *place, address in newest if place == [point.latitude, point.longitude])
+    return next((address for address in here if address.get("street")), {})
 
 
 # What people do.
@@ -261,7 +270,9 @@ class _Found:
 def _look(draft: Draft, at: datetime) -> _Found:
     connection = draft.connection
     (dropoff,) = draft.payload["dropoffs"]
-    vehicle = {"vehicleType": connection.vehicle_type, "pickup": pickup_of(connection)}
+    point = connection.pickup
+    address = _address_of(point, draft.environment) if point else {}
+    vehicle = {"vehicleType": connection.vehicle_type, "pickup": pickup_of(connection, address)}
     found = _Found({**draft.payload, **vehicle}, [])
     if draft.is_test and draft.environment == Environment.LIVE:
         found.missing.append(TEST_ORDER)
@@ -273,7 +284,7 @@ def _look(draft: Draft, at: datetime) -> _Found:
             place = addresses.locate(addresses=asked, account=draft.integrator_id, at=at)[0]
             found.payload["dropoffs"] = [payloads.at_place(dropoff, place.point)]
             found.precision = place.precision
-        if connection.pickup is None:
+        if point is None:
             raise PickupNotLinked
         scope = AccountScope(connection.integrator, draft.environment)
         payload = payloads.delivery_request(found.payload)

@@ -17,9 +17,19 @@ from delivery.connections.models import Draft, Reception
 from delivery.errors import DraftChanged, DraftEnded, DraftIncomplete, DraftPriceChanged, TooManyConnections
 from delivery.geo import service_area
 from delivery.models import Delivery, PickupPoint, Stop, Tariff
+from delivery.payload import Place
 from delivery.tasks import forget
 from tests.delivery.connections.shops import NEAR, WITHOUT_NUMBER, order, post, shop
-from tests.factories import BY, IntegratorFactory, TariffFactory, TokenFactory
+from tests.factories import (
+    BY,
+    PICKUP,
+    DeliveryFactory,
+    IntegratorFactory,
+    PickupPointFactory,
+    TariffFactory,
+    TokenFactory,
+    validated_payload,
+)
 from tests.overlapping import overlap
 
 NOW = timezone.now
@@ -53,6 +63,12 @@ def request(draft):
 def told(draft, at):
     """The order as the shop posts it with this moment as that of its last change."""
     return order(int(draft.order_id), date_modified_gmt=f"{at:%Y-%m-%dT%H:%M:%S}")
+
+
+def picked_up(token, address, *, at=PICKUP):
+    """A delivery with this address as its pickup's."""
+    pickup = Place(point=at, address=address, contact_name="Loja", contact_phone="+55 11 3333-0000")
+    return DeliveryFactory.create(token=token, payload=validated_payload(stops=1, pickup=pickup))
 
 
 def due_again():
@@ -92,6 +108,27 @@ class TestADraft:
             ],
             "orderPackages": [{"description": "Caneca", "quantity": 2}],
         }  # fmt: skip  # a body
+
+    def test_has_the_address_of_the_last_delivery_from_its_pickup_point(self):
+        """Not of another account, of the other environment or from another place."""
+        connection = shop()
+        token = TokenFactory.create(integrator=connection.integrator)
+        of_sandbox = TokenFactory.create(integrator=connection.integrator, sandbox=True)
+        PickupPointFactory.create(integrator=connection.integrator, latitude=NEAR.latitude, longitude=NEAR.longitude)
+        known = {"street": "Avenida Paulista", "number": "1578", "zipcode": "01310200"}
+        picked_up(token, known)
+        picked_up(TokenFactory.create(), {"street": "Rua de Outra Conta"})
+        picked_up(of_sandbox, {"street": "Rua do Teste"})
+        picked_up(token, {"street": "Rua de Outro Lugar"}, at=NEAR)
+        picked_up(token, {})
+
+        draft = received(connection)
+        post(connection, told(draft, NOW()))  # nothing of it changes, and it is not looked at again
+        delivery, _is_earlier = request(read(draft))
+
+        place = {"latitude": PICKUP.latitude, "longitude": PICKUP.longitude}
+        assert draft.payload["pickup"]["address"] == known | place
+        assert {name: text for name, text in delivery.address.items() if text} == known
 
     def test_keeps_what_people_have_changed_and_the_shop_has_not(self):
         connection = shop()

@@ -4,15 +4,17 @@ import re
 
 import pytest
 from django.urls import reverse
+from django.utils.html import strip_tags
 
 from common.shops.platforms import Platform
 from delivery.connections import drafts
 from delivery.connections.models import Connection, Draft, Reception
 from delivery.models import AuditAction, AuditEntry, Delivery, Stop, Tariff
+from delivery.payload import Place
 from tests.delivery.connections.shops import NEAR, WITHOUT_NUMBER, order, post
 from tests.delivery.connections.shops import shop as connected
 from tests.delivery.geo.geocoder import HOUSE
-from tests.factories import PickupPointFactory
+from tests.factories import PICKUP, DeliveryFactory, PickupPointFactory, validated_payload
 from tests.panel.sent_forms import filled
 
 SETTINGS = {"name": "Loja", "contact_phone": "(11) 3333-0000", "vehicle_type": "MOTORCYCLE"}
@@ -147,6 +149,19 @@ class TestOrdersOfTheShop:
         text = member.get(url("draft", received(connection).pk)).content.decode()
 
         assert re.findall('data-label="(.)"', text) == ["B"]
+
+    def test_name_the_pickup_point_and_the_address_of_the_last_delivery_from_there(self, member, url, shop, connection):
+        def read():
+            text = member.get(url("draft", received(connection).pk)).content.decode()
+            (shown,) = re.findall(r"<dt>Pickup point</dt>\s*<dd>(.*?)</dd>", text, re.DOTALL)
+            return " ".join(strip_tags(shown).split())
+
+        before = read()
+        address = {"street": "Avenida Paulista", "number": "1578", "city": "São Paulo", "zipcode": "01310200"}
+        pickup = Place(point=PICKUP, address=address, contact_name="Loja", contact_phone="+55 11 3333-0000")
+        DeliveryFactory.create(token=shop.token, payload=validated_payload(stops=1, pickup=pickup))
+
+        assert (before, read()) == ("Paulista", "Paulista Avenida Paulista, 1578 · São Paulo · CEP 01310-200")
 
     def test_are_requested_with_one_click_at_the_price_that_is_shown(self, member, url, connection):
         draft = received(connection)
