@@ -3,21 +3,28 @@
 import pytest
 from playwright.sync_api import expect
 
+from tests.delivery.connections.shops import order, post
 from tests.delivery.places.table import fill, houses
+from tests.integration.connections.shops import shop as connected
 
 UNKNOWN = "The street of this CEP is not known. Type the address."
 ADDRESS = ("street", "district", "city", "state")
 
 
 @pytest.fixture
-def page(tab, people, seller):
+def browser(tab, people, seller):
     augusta = houses("Rua Augusta", [500], postcode="01304001", district="Consolação")
     fill(augusta, houses("Rua Pamplona", [818], postcode="01405001", district="Jardim Paulista"))
     people("clara", seller=seller)
     browser = tab()
     browser.log_in("clara")
-    yield browser.go(f"/panel/sellers/{seller.pk}/live/orders/new/")
+    yield browser
     assert browser.complaints == []
+
+
+@pytest.fixture
+def page(browser, seller):
+    return browser.go(f"/panel/sellers/{seller.pk}/live/orders/new/")
 
 
 def write(page, name, text):
@@ -63,4 +70,14 @@ def test_says_that_a_street_is_not_known_until_another_cep_is_typed(page):
 
     write(page, "zipcode", "01405-001")
     expect(said).to_have_count(0)
+    expect_address(page, "Rua Pamplona", "Jardim Paulista", "São Paulo", "SP")
+
+
+def test_fills_in_what_an_order_of_a_shop_lacks(browser, seller):
+    told = post(connected(seller=seller), order(shipping={"address_1": "", "neighborhood": ""}))
+    page = browser.go(f"/panel/sellers/{seller.pk}/live/shop-orders/{told.json()['id']}/")
+    expect(page.locator("#id_to-zipcode")).to_have_value("01304-000")
+    expect_address(page, "", "", "São Paulo", "SP")
+
+    write(page, "zipcode", "01405-001")
     expect_address(page, "Rua Pamplona", "Jardim Paulista", "São Paulo", "SP")
