@@ -58,8 +58,9 @@ def first_items_of(outbox: Outbox, events: Sequence[Event], *, at: datetime) -> 
 
     All are inserted by the statement that inserts the subject.
     """
+    # With `event` the two would refer to each other, and garbage collection would free them.
     return [
-        outbox.items(event=event, endpoint_id=event.endpoint_id, due_at=at, **{outbox.subject: event.subject})
+        outbox.items(event_id=event.pk, endpoint_id=event.endpoint_id, due_at=at, **{outbox.subject: event.subject})
         for event in events
         if event.state == EventState.PENDING
     ]

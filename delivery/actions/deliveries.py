@@ -509,7 +509,7 @@ def build(token: Requester, payload: DeliveryRequest, quote: Quote, at: datetime
     )
     delivery.ordered_stops = [
         Stop(
-            delivery=delivery,
+            delivery_id=delivery.pk,  # not `delivery`, which refers to it: garbage collection would free both
             index=index,
             status=state.orders[index].value,
             external_id=dropoff.external_id,

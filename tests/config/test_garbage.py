@@ -4,17 +4,19 @@ import gc
 import json
 
 import pytest
+from django.db.models import Model
 from django.http import HttpRequest, HttpResponse
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
+from delivery.models import WebhookEndpoint, WebhookQueueItem
 from tests.cost.wsgi import ask
-from tests.factories import TariffFactory, payload
+from tests.factories import payload
 from tests.integration.factories import SellerFactory, key_of, order_body
 
 pytestmark = pytest.mark.django_db
 
-QUOTE, ORDERS = "/api/quotation-delivery", "/api/integration/orders"
+QUOTE, REQUEST, ORDERS = "/api/quotation-delivery", "/api/request-delivery", "/api/integration/orders"
 
 
 @pytest.fixture
@@ -35,7 +37,7 @@ def garbage():
 
 
 def assert_freed(garbage):
-    kinds = (HttpRequest, HttpResponse, Request, APIView)
+    kinds = (HttpRequest, HttpResponse, Request, APIView, Model)
     assert [each for each in garbage if isinstance(each, kinds)] == []
 
 
@@ -47,13 +49,18 @@ def post(path, authorization, *bodies):
 
 class TestACall:
     def test_that_is_answered_leaves_neither_request_nor_view(self, token, garbage):
-        TariffFactory.create()
-
         assert post(QUOTE, f"Bearer {token.clear_text}", payload(), payload()) == 200
         assert_freed(garbage())
 
     def test_that_is_refused_leaves_neither(self, token, garbage):
         assert post(QUOTE, f"Bearer {token.clear_text}", {}, {}) == 422
+        assert_freed(garbage())
+
+    def test_that_creates_rows_leaves_none_of_them(self, token, garbage):
+        WebhookEndpoint.objects.update(url="http://127.0.0.1:9/hook")
+
+        assert post(REQUEST, f"Bearer {token.clear_text}", payload(), payload()) == 201
+        assert WebhookQueueItem.objects.count() == 2
         assert_freed(garbage())
 
     def test_of_a_seller_leaves_neither(self, garbage):
