@@ -25,6 +25,7 @@ from celery.signals import (
     worker_process_shutdown,
 )
 from django.conf import settings
+from django.db import close_old_connections
 from django.utils.log import configure_logging
 from kombu import Connection
 from kombu.transport.redis import Channel
@@ -145,6 +146,9 @@ def _load(**_kwargs: Any) -> None:
 
 @worker_process_init.connect
 def _start_monitoring(**_kwargs: Any) -> None:
+    # As for a request: a connection is kept for CONN_MAX_AGE, and tested before it is used again.
+    task_prerun.connect(close_old_connections)
+    task_postrun.connect(close_old_connections)
     task_prerun.connect(_compare_clocks)
     metrics.STARTS.labels("worker").inc()
     metrics.start_thread()

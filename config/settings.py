@@ -232,7 +232,7 @@ for _database in DATABASES.values():
     _database["OPTIONS"]["prepare_threshold"] = sys.maxsize if _servers.DATABASE_PREPARE else None
     # Such a cursor outlives its transaction, after which a pooler gives the connection to others. Lists are bounded.
     _database["DISABLE_SERVER_SIDE_CURSORS"] = True
-    # A worker's process keeps its connection from one task to the next. Web processes keep theirs (`for_web_process`).
+    # Web processes keep theirs (`for_web_process`).
     _database["CONN_MAX_AGE"] = 60
     _database["CONN_HEALTH_CHECKS"] = True  # a restarted PostgreSQL costs no request
 
@@ -439,6 +439,8 @@ if REDIS_URL.startswith("rediss"):
     CELERY_BROKER_USE_SSL = {"ssl_cert_reqs": "required"}  # by kombu's default any certificate would do
 # What Redis refuses, such as a write at a replica, is a connection that is lost, and does not end a worker.
 CELERY_BROKER_CHANNEL_ERROR_RETRY = True
+# Celery closes no connection to PostgreSQL before and after a task: `config.celery` does, when it is old.
+CELERY_DB_REUSE_MAX = sys.maxsize
 CELERY_TIMEZONE = TIME_ZONE
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 

@@ -8,12 +8,15 @@ from datetime import timedelta
 from functools import partial
 from queue import Empty
 from types import SimpleNamespace
+from typing import Any
 from unittest.mock import Mock
 
 import pytest
 import time_machine
 from celery import signals
 from celery.beat import Scheduler
+from celery.fixups.django import DjangoWorkerFixup
+from celery.utils.dispatch import Signal
 from django.utils import timezone
 from kombu.exceptions import OperationalError
 from kombu.utils import functional
@@ -139,6 +142,32 @@ class TestSchedule:
 
         assert sentence in " ".join(text.split())
         assert SCHEDULE[name]["schedule"].seconds == seconds
+
+
+class TestConnectionToPostgreSQL:
+    def test_is_kept_from_one_task_to_the_next(self, monkeypatch):
+        fixup, closed = DjangoWorkerFixup(celery_app), Mock()
+        monkeypatch.setattr(fixup, "_close_database", closed)
+        task: Any = SimpleNamespace(request=SimpleNamespace(is_eager=False))
+
+        for _task in range(1000):
+            fixup.on_task_prerun(task)
+            fixup.on_task_postrun(task)
+
+        closed.assert_not_called()
+
+    def test_is_closed_before_and_after_a_task_when_it_is_old(self, monkeypatch):
+        closed = Mock()
+        monkeypatch.setattr(celery, "close_old_connections", closed)
+        monkeypatch.setattr(celery, "worker_process_shutdown", Mock())
+        for name in ("task_prerun", "task_postrun"):
+            monkeypatch.setattr(celery, name, Signal(name=name))
+
+        celery._start_monitoring()
+        for signal in (celery.task_prerun, celery.task_postrun):
+            signal.send(sender=None)
+
+        assert closed.call_count == 2
 
 
 def test_a_task_is_logged_with_its_name_and_nothing_of_the_task_before():
