@@ -79,7 +79,7 @@ LOCKS: dict[str, tuple[str, ...]] = {
     ),
     "common/api/idempotency.py:_RESERVE": (_GOT_ONCE,),
     "common/postgresql/updates.py:touch": (_ORDER_ONLY,),
-    "common/postgresql/batches.py:claim": (
+    "common/postgresql/batches.py:_claim": (
         "tests/common/mail/test_sending.py::TestSendDue::test_is_claimed_by_one_worker_and_not_waited_for_by_others",
     ),
     "common/accounts.py:keeps_an_owner": (f"{_ACCESS}TestMembership::test_of_the_last_owner_is_kept_by_the_database",),

@@ -74,17 +74,21 @@ def _key(row: Any) -> Any:
     return getattr(row, "pk", row)
 
 
-@transaction.atomic
 def claim(waiting: QuerySet[Any], *, at: datetime, lease: timedelta, most: int) -> list[Any]:
     """Claim the rows that have been due longest, for this worker alone until the lease ends. Counts a try of each."""
-    due = (
-        waiting.filter(due_at__lte=at).order_by("due_at").select_for_update(skip_locked=True, no_key=True, of=("self",))
-    )
-    rows = list(due[:most])
+    due = waiting.filter(due_at__lte=at)
+    # Most often there are none, and this costs a third of a transaction.
+    return _claim(due, until=at + lease, most=most) if due.exists() else []
+
+
+@transaction.atomic
+def _claim(due: QuerySet[Any], *, until: datetime, most: int) -> list[Any]:
+    locked = due.order_by("due_at").select_for_update(skip_locked=True, no_key=True, of=("self",))
+    rows = list(locked[:most])
     for row in rows:
         row.tries += 1
-        row.due_at = at + lease
-    waiting.model._default_manager.bulk_update(rows, ["tries", "due_at"])
+        row.due_at = until
+    due.model._default_manager.bulk_update(rows, ["tries", "due_at"])
     return rows
 
 

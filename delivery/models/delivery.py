@@ -236,8 +236,8 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
         """Those under way, and scheduled ones that are ready and not offered, whose next step was due before `at`."""
         return self.to_watch(at=at).with_due().filter(due_at__lt=at)
 
-    def to_watch(self, *, at: datetime) -> Self:
-        """Those under way, and scheduled ones that are ready."""
+    def to_watch(self, *, at: Any) -> Self:
+        """Those under way, and scheduled ones that are ready at the moment `at`, which may be a Parameter."""
         is_ready = Q(route_status=RouteStatus.SCHEDULED, scheduled_for__lt=at)
         return self.filter(Q(route_status__in=lifecycle.IN_PROGRESS) | is_ready)
 

@@ -46,6 +46,7 @@ def redis_command() -> list[str]:
         "save": "",
         "appendonly": "no",
         "daemonize": "no",
+        "hz": "2",  # its own wake-ups in a second; a wait of a worker for a task ends up to half a second later
         "maxmemory": "256mb",
         "maxmemory-policy": "noeviction",
         "logfile": str(redis_log()),

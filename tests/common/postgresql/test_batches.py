@@ -6,9 +6,10 @@ import pytest
 from django.db import InterfaceError, OperationalError, ProgrammingError
 from django.utils import timezone
 
-from common.postgresql.batches import each, together_or_each
+from common.postgresql.batches import claim, each, together_or_each
 from common.simulation.rows import Simulator
 from common.webhooks import sender
+from delivery.alerts.models import AlertPost
 from delivery.models import Simulation
 from tests.cases import in_turn
 from tests.delivery.simulated import request as request_simulated
@@ -57,6 +58,13 @@ def simulations(work, _monkeypatch):
     numbers = iter(ROWS)
     simulator = Simulator(Simulation, lambda _row, at: work.alone(next(numbers)), doing="count")
     simulator.advance_due(at=now + timedelta(minutes=1))
+
+
+@pytest.mark.django_db
+def test_a_claim_is_one_query_while_nothing_is_due(django_assert_num_queries):
+    now = timezone.now()
+    with django_assert_num_queries(1):
+        assert claim(AlertPost.objects.all(), at=now, lease=timedelta(minutes=1), most=10) == []
 
 
 @pytest.mark.django_db

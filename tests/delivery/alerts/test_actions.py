@@ -589,6 +589,15 @@ class TestReportTrouble:
         written = AuditEntry.objects.filter(action="alert_times_set").order_by("id")
         assert [entry.subject for entry in written] == ["4 min, 1 min", "4 min, 2 min"]
 
+    def test_goes_by_the_rules_of_now(self, told, request_at, rules):
+        now = NOW()
+        request_at(now - timedelta(minutes=46), accepted=True)
+        rules(late_pickup_minutes=60)
+        assert alerts.tell_trouble(at=now) == 0
+
+        rules(late_pickup_minutes=30)
+        assert alerts.tell_trouble(at=now) == 1
+
     def test_times_of_a_suspended_account_stay(self, endpoint):
         integrators.suspend(integrator=endpoint.integrator, reason="unpaid", by=BY, at=NOW())
         endpoint.integrator.refresh_from_db()
