@@ -23,7 +23,7 @@ from benchmarks.report import cpu_milliseconds
 from common import credentials
 from common.mail import sending
 from common.webhooks import claims, queue
-from config.celery import OTHER_THREADS, SENDERS, app
+from config.celery import THREADS, app
 from config.monitoring import exposition
 from delivery import task_names
 from delivery.actions import arrivals, deliveries, drivers
@@ -209,8 +209,8 @@ def of_tasks(token: Token, seller: Seller) -> dict[str, Timed]:
     settings.FORGET_DELIVERY_DAYS = settings.FORGET_ORDER_DAYS = _FORGET_DAYS
     headers = _seller_headers(seller)
     app.loader.import_default_modules()
-    names = {each["task"] for each in app.conf.beat_schedule.values()} - {"config.wake_senders", "config.wake_threads"}
-    tasks = {name: _IN_THREADS.get(name, app.tasks[name]) for name in sorted({*names, *SENDERS, *OTHER_THREADS})}
+    names = {each["task"] for each in app.conf.beat_schedule.values()} - {"config.wake_threads"}
+    tasks = {name: _IN_THREADS.get(name, app.tasks[name]) for name in sorted({*names, *THREADS})}
     event = Delivery.objects.filter(route_status=RouteStatus.FINISHED).order_by("-pk")[0].events.first_ones()[0].pk
     held = Delivery.objects.filter(route_status=RouteStatus.ACCEPTED, environment="live").order_by("pk")[0]
 

@@ -1,9 +1,9 @@
 """The current moment, although the clock of one machine may be wrong.
 
-Web processes and workers compare the clock of their machine with that of PostgreSQL every few seconds: a web process
-in a thread, a worker before a task, by the connection that the task will use. If it jumps, they count on from the last
-moment at which both agreed. Tasks that delete or end something by its age wait until both agree again, because
-PostgreSQL's clock may be the wrong one.
+Web processes and workers compare the clock of their machine with that of PostgreSQL from time to time: a web process
+in a thread, a worker before a task and before it claims webhooks, by the connection that it will use. If it jumps, they
+count on from the last moment at which both agreed. Tasks that delete or end something by its age wait until both agree
+again, because PostgreSQL's clock may be the wrong one.
 """
 
 import logging
@@ -25,6 +25,8 @@ _log = logging.getLogger(__name__)
 # is renewed: otherwise one worker would claim what another one is sending.
 LARGEST_DIFFERENCE = timedelta(seconds=3)
 COMPARE_SECONDS = 10
+# Of a web process, which opens a connection for it, because no process keeps one for this alone.
+_PAUSE_SECONDS = 30
 
 
 class ClocksDiffer(Ignore):
@@ -50,12 +52,14 @@ class _Known(NamedTuple):
 
 _known: _Known | None = None
 _compared_at, _differ = -math.inf, False
+# Called each time that they differ. None in a process that does not compare: a command, beat.
+_while_different: Callable[[], None] | None = None
 
 
 def now() -> datetime:
     """The current moment: that of this machine's clock, unless it has jumped since `compare` was called last."""
     here = timezone.now()
-    if _known is None:  # a process that does not compare: a command, beat
+    if _known is None:  # a process that does not compare
         return here
     counted = _known.moment + timedelta(seconds=time.monotonic() - _known.counted)
     return here if abs(here - counted) <= LARGEST_DIFFERENCE else counted
@@ -98,31 +102,37 @@ def compare() -> None:
 
 
 def compare_until_exit(while_different: Callable[[], None] = lambda: None) -> None:
-    """Compare the clocks every few seconds until the main thread has ended. For a thread of its own.
+    """Compare the clocks every half minute until the main thread has ended. For a thread of its own.
 
     Calls `while_different` each time that they differ.
     """
+    compare_from_now_on(while_different)
     main = threading.main_thread()
-    # No process keeps a connection for this alone.
     while main.is_alive():
-        compare_if_due(while_different)
+        compare_if_due()
         close_database()
-        main.join(COMPARE_SECONDS)
+        main.join(_PAUSE_SECONDS)
 
 
-def compare_if_due(while_different: Callable[[], None]) -> None:
+def compare_from_now_on(while_different: Callable[[], None]) -> None:
+    """Let `compare_if_due` compare in this process. It calls `while_different` each time that the clocks differ."""
+    global _while_different  # noqa: PLW0603  # one for the process
+    _while_different = while_different
+
+
+def compare_if_due() -> None:
     """Compare the clocks if that was COMPARE_SECONDS ago, by this thread's connection, which stays open.
 
-    Calls `while_different` if they differ. Raises nothing.
+    Does nothing in a process that does not compare. Raises nothing.
     """
     global _compared_at, _differ  # noqa: PLW0603  # one for the process
-    if time.monotonic() < _compared_at + COMPARE_SECONDS:
+    if _while_different is None or time.monotonic() < _compared_at + COMPARE_SECONDS:
         return
     _compared_at = time.monotonic()
     try:
         _differ = _compare(was_different=_differ)
         if _differ:
-            while_different()
+            _while_different()
     except Error as error:  # PostgreSQL is away, which others report
         _log.debug("The clocks are not compared: %s", error)
     except Exception:  # noqa: BLE001  # otherwise nobody would see the next jump

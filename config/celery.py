@@ -80,6 +80,10 @@ class BrokerConnection(Connection):
 class QuietScheduler(Scheduler):
     """Logs one line where Celery's logs 30 kB: a task that could not be sent, while Redis is away or full."""
 
+    def schedules_equal(self, *_schedules: Any) -> bool:
+        """Whether nothing was added since the last task. Celery's compares all entries, and here they never change."""
+        return True
+
     def apply_entry(self, entry: ScheduleEntry, producer: Any = None) -> None:
         try:
             self.apply_async(entry, producer=producer, advance=False)
@@ -128,7 +132,7 @@ def _task_begins(task: Any, **_kwargs: Any) -> None:
 
 
 def _compare_clocks(**_kwargs: Any) -> None:
-    clock.compare_if_due(heartbeats.clock_differs)
+    clock.compare_if_due()
 
 
 @task_postrun.connect
@@ -149,6 +153,7 @@ def _start_monitoring(**_kwargs: Any) -> None:
     # As for a request: a connection is kept for CONN_MAX_AGE, and tested before it is used again.
     task_prerun.connect(close_old_connections)
     task_postrun.connect(close_old_connections)
+    clock.compare_from_now_on(heartbeats.clock_differs)
     task_prerun.connect(_compare_clocks)
     metrics.STARTS.labels("worker").inc()
     metrics.start_thread()
@@ -202,8 +207,10 @@ def _every(seconds: float, task: str, **options: Any) -> dict[str, Any]:
 
 # What only wakes a thread of a worker process is sent in one message: a message costs more than it does. Each thread
 # makes one indexed query while there is nothing to do.
-SENDERS = ("delivery.webhooks.send_due", "integration.webhooks.send_due")
-OTHER_THREADS = (
+THREADS = (
+    # For those that do not run yet: they go on by themselves.
+    "delivery.webhooks.send_due",
+    "integration.webhooks.send_due",
     "delivery.advance_simulations",
     "integration.advance_simulations",
     "delivery.check_drafts",
@@ -211,27 +218,19 @@ OTHER_THREADS = (
 )
 
 
-@app.task(name="config.wake_senders")
-def _wake_senders() -> None:
-    for name in SENDERS:
-        app.tasks[name]()
-
-
 @app.task(name="config.wake_threads")
 def _wake_threads() -> None:
-    for name in OTHER_THREADS:
+    for name in THREADS:
         app.tasks[name]()
 
 
 # Without `expires`, which workers would compare with the clocks of their own machines: a task that is run late finds
 # less to do.
 app.conf.beat_schedule = {
-    # Finds retries that have fallen due, and replaces wake-ups that were lost with Redis.
-    # Also at once, so that a start need not wait for the first sign of life.
-    "wake-senders": _every(2, "config.wake_senders", last_run_at=datetime.fromtimestamp(0, UTC)),
     # Makes the moves of simulated deliveries and orders that fall due until the next time; prices the orders of shops
     # that are due, and requests automatic ones; sends e-mails that were recorded since, and those whose retry is due.
-    "wake-threads": _every(5, "config.wake_threads"),
+    # Also at once, so that a start need not wait for the first sign of life.
+    "wake-threads": _every(5, "config.wake_threads", last_run_at=datetime.fromtimestamp(0, UTC)),
     # Computes when the drivers under way arrive. Moves start it too.
     "renew-arrivals": _every(15, "delivery.renew_all_arrivals"),
     # Deletes webhook attempts older than 30 days.

@@ -418,7 +418,7 @@ CELERY_TASK_IGNORE_RESULT = True
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_BROKER_CONNECTION_MAX_RETRIES = None
-# Tasks are only wake-ups, so publishing does not wait: beat sends the next within two seconds.
+# Tasks are only wake-ups, so publishing does not wait: beat sends the next within five seconds.
 CELERY_TASK_PUBLISH_RETRY = False
 CELERY_BROKER_TRANSPORT_OPTIONS: dict[str, Any] = {
     "socket_connect_timeout": 1,

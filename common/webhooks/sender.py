@@ -49,6 +49,8 @@ _BLOCKED_SECONDS = 0.1
 # After a fault of the database. Outcomes and leases are written first, so that no other worker claims their items.
 _SETTLE_AGAIN_SECONDS = 0.5
 _CLAIM_AGAIN_SECONDS = 2
+# What is due is claimed so often without a wake-up: retries, and what a wake-up told of that was lost.
+_CLAIM_AT_LEAST_EVERY_SECONDS = 2
 # For `BackgroundSender.stop`: a request takes 15 s at most, and whatever stops a worker waits 20 s before it kills it.
 STOP_SECONDS = 18
 
@@ -76,8 +78,8 @@ class _Step:
 class Sender:
     """Sends what is due, in one event loop, until it is stopped. No request waits for another one.
 
-    Three steps run concurrently: claiming, wanted after `wake` and every settlement; settling, wanted when requests
-    have ended; and renewing the leases of what is in flight, once a second.
+    Three steps run concurrently: claiming, wanted after `wake`, every settlement and every two seconds; settling,
+    wanted when requests have ended; and renewing the leases of what is in flight, once a second.
     """
 
     def __init__(self, outbox: Outbox) -> None:
@@ -109,13 +111,20 @@ class Sender:
         async with http_client.open_session(allow_loopback=settings.WEBHOOK_ALLOW_LOOPBACK) as session:
             self._session = session
             tasks = [asyncio.create_task(self._repeat(step)) for step in steps]
+            waking = asyncio.create_task(self._wake_repeatedly())
             self._renewing.wanted.set()
             await self._stopping.wait()
+            waking.cancel()
             await self.idle.wait()
         for step, task in zip(steps, tasks, strict=True):
             task.cancel()
             await step.close_connection()
             step.thread.shutdown()
+
+    async def _wake_repeatedly(self) -> None:
+        while True:
+            await asyncio.sleep(_CLAIM_AT_LEAST_EVERY_SECONDS)
+            self.wake()
 
     async def _repeat(self, step: _Step) -> None:
         while True:
@@ -207,6 +216,7 @@ def _trace(item: ClaimedItem, result: Result) -> None:
 
 def _claim_requests(outbox: Outbox, limit: int) -> list[tuple[ClaimedItem, Request | Result]]:
     """Claim up to `limit` items. Each comes with its request, or with the result of one that cannot be sent."""
+    clock.compare_if_due()
     at = clock.now()
     items = claims.claim(outbox, lease=uuid4(), at=at, limit=limit)
     return build_requests(outbox, items, at=at) if items else []

@@ -81,7 +81,7 @@ def configuration(*, level: str) -> dict[str, Any]:
             # Both log addresses of chats, which are secrets: of refused posts, and at DEBUG of each request.
             "apprise": {"level": "CRITICAL"},
             "urllib3": {"level": "INFO"},
-            # A line for each task, every two seconds.
+            # A line for each task, every few seconds.
             "celery": {"level": "WARNING"},
             # Celery's processes; its library gives the root logger none of its records.
             "multiprocessing": {"level": "ERROR", "handlers": ["stderr"]},

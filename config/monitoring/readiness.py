@@ -26,7 +26,7 @@ from config.monitoring import heartbeats
 _log = logging.getLogger(__name__)
 DEADLINE_SECONDS = 2.0
 _CACHED_SECONDS = 1.0
-_SILENT_SECONDS = 30  # beat starts a task every two seconds, and both write a sign of life every five
+_SILENT_SECONDS = 30  # beat starts a task every five seconds, and both write a sign of life every five
 _LATE_SECONDS = 60
 # Without these the process cannot answer requests. Calls are answered without Redis, workers and beat: what they would
 # do is kept in PostgreSQL and done later, so taking the web processes away too would help nobody.

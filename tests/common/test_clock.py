@@ -127,6 +127,7 @@ class TestThread:
         monkeypatch.setattr(clock, "COMPARE_SECONDS", 0)
         monkeypatch.setattr(clock, "_differ", False)
         monkeypatch.setattr(clock, "_compared_at", 0.0)
+        monkeypatch.setattr(clock, "_while_different", None)
         monkeypatch.setattr(clock, "close_database", lambda: None)
 
         def run(*outcomes):
@@ -168,8 +169,12 @@ def test_clocks_are_compared_every_ten_seconds(monkeypatch):
     compared = []
     monkeypatch.setattr(clock, "compare", lambda: compared.append(time.monotonic()))
     monkeypatch.setattr(clock, "_compared_at", time.monotonic() - clock.COMPARE_SECONDS)
+    monkeypatch.setattr(clock, "_while_different", None)
 
+    clock.compare_if_due()
+    assert not compared  # in a command
+    clock.compare_from_now_on(lambda: None)
     for _ in range(2):
-        clock.compare_if_due(lambda: None)
+        clock.compare_if_due()
 
     assert len(compared) == 1

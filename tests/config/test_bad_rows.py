@@ -414,14 +414,14 @@ class Cases:
 FURTHER = [
     "forget_orders_of_a_person", "forget_stops_of_a_person", "forget_pickups_of_a_person", "forget_invoices",
     "send_digests",
-    # Of the threads that `wake-senders` and `wake-threads` wake.
+    # Of the threads that `wake-threads` wakes.
     "send_due_webhooks", "send_due_webhooks_of_orders", "advance_simulations", "advance_simulated_orders",
     "check_drafts", "send_mail",
 ]  # fmt: skip  # names
 
 
 # What works for one row at most, or wakes threads.
-_WITHOUT_ROWS = {"copy-streets", "wake-senders", "wake-threads"}
+_WITHOUT_ROWS = {"copy-streets", "wake-threads"}
 
 
 @pytest.mark.parametrize("name", [*sorted({*app.conf.beat_schedule} - _WITHOUT_ROWS), *FURTHER])

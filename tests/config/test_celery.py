@@ -22,10 +22,11 @@ from kombu.exceptions import OperationalError
 from kombu.utils import functional
 from redis.exceptions import OutOfMemoryError, ReadOnlyError
 
+from common import clock
 from common.connections import redis
 from common.observability import log_context
 from config import celery
-from config.celery import OTHER_THREADS, SENDERS
+from config.celery import THREADS, QuietScheduler
 from config.celery import app as celery_app
 from config.env import BASE_DIR
 from tests.cases import in_turn
@@ -78,9 +79,9 @@ class TestSchedule:
         """In a process of its own, which has imported nothing but what a worker imports."""
         unknown = (
             "from config.celery import app; app.loader.import_default_modules();"
-            "from config.celery import OTHER_THREADS, SENDERS;"
+            "from config.celery import THREADS;"
             "sent = {entry['task'] for entry in app.conf.beat_schedule.values()};"
-            "print({*sent, *SENDERS, *OTHER_THREADS} - set(app.tasks))"
+            "print({*sent, *THREADS} - set(app.tasks))"
         )
 
         result = subprocess.run(
@@ -93,27 +94,36 @@ class TestSchedule:
         scheduler = Scheduler(celery_app, lazy=True)
         scheduler.setup_schedule()
 
-        entry = scheduler.schedule["wake-threads"]
+        entry = scheduler.schedule["renew-arrivals"]
         assert not entry.is_due()[0]
 
-        later = time.monotonic() + 5
+        later = time.monotonic() + 15
         monkeypatch.setattr(celery, "time", SimpleNamespace(monotonic=lambda: later))
         with time_machine.travel(timezone.now() - timedelta(days=1)):
             assert entry.is_due()[0]
 
-    @pytest.mark.parametrize("message", ["config.wake_senders", "config.wake_threads"])
-    def test_wakes_each_thread_by_one_message(self, message, monkeypatch):
+    def test_wakes_each_thread_by_one_message(self, monkeypatch):
         """Each message takes a worker and beat more time than the thread that it wakes."""
         celery_app.loader.import_default_modules()
         woken: list[str] = []
-        names = SENDERS if message == "config.wake_senders" else OTHER_THREADS
-        for name in names:
+        for name in THREADS:
             monkeypatch.setitem(celery_app.tasks, name, partial(woken.append, name))
 
-        celery_app.tasks[message]()
+        celery_app.tasks["config.wake_threads"]()
 
-        assert woken == list(names)
-        assert not {entry["task"] for entry in SCHEDULE.values()} & {*SENDERS, *OTHER_THREADS}
+        assert woken == list(THREADS)
+        assert not {entry["task"] for entry in SCHEDULE.values()} & {*THREADS}
+
+    def test_is_sent_although_its_entries_are_not_compared(self, monkeypatch):
+        sent = []
+        scheduler = QuietScheduler(celery_app, lazy=True)
+        scheduler.setup_schedule()
+        monkeypatch.setattr(scheduler, "apply_async", lambda entry, **_options: sent.append(entry.task))
+
+        pauses = [scheduler.tick() for _again in range(2)]
+
+        assert (sent, pauses[0]) == (["config.wake_threads"], 0)
+        assert 0 < pauses[1] <= 5
 
     def test_tells_no_worker_to_compare_clocks(self):
         assert all("expires" not in entry.get("options", {}) for entry in SCHEDULE.values())
@@ -121,7 +131,6 @@ class TestSchedule:
     @in_turn(
         ("name", "seconds", "sentence"),
         [
-            ("wake-senders", 2, "beat wakes workers every two seconds"),
             ("wake-threads", 5, "task `delivery.advance_simulations` every five seconds"),
             ("renew-arrivals", 15, "and every 15 s for routes whose driver has sent a position"),
             ("send-alerts", 15, "task `delivery.send_alerts` every 15 s"),
@@ -159,6 +168,7 @@ class TestConnectionToPostgreSQL:
     def test_is_closed_before_and_after_a_task_when_it_is_old(self, monkeypatch):
         closed = Mock()
         monkeypatch.setattr(celery, "close_old_connections", closed)
+        monkeypatch.setattr(clock, "_while_different", None)
         monkeypatch.setattr(celery, "worker_process_shutdown", Mock())
         for name in ("task_prerun", "task_postrun"):
             monkeypatch.setattr(celery, name, Signal(name=name))

@@ -81,7 +81,7 @@ def test_every_process_is_counted_and_a_killed_one_stays_counted(web, callers, s
     assert second["rota_webhook_attempts_total", "2xx"] == 40
     assert second["rota_webhook_events_ended_total", "sent"] == 40
     assert second["rota_tasks_total", "SUCCESS", "delivery.webhooks.send_due"] > 0
-    assert second["rota_beat_tasks_sent_total", "config.wake_senders"] > 0
+    assert second["rota_beat_tasks_sent_total", "config.wake_threads"] > 0
     assert second["rota_http_wait_seconds_count",] >= 40
     assert {name: second["rota_check_ok", name] for name in ("database", "redis", "beat", "worker")} == dict.fromkeys(
         ("database", "redis", "beat", "worker"), 1

@@ -35,6 +35,11 @@ def short_lease(monkeypatch):
 
 
 @pytest.fixture
+def claiming_often(monkeypatch):
+    monkeypatch.setattr(sender, "_CLAIM_AT_LEAST_EVERY_SECONDS", 0.05)
+
+
+@pytest.fixture
 def short_lock_timeout(monkeypatch):
     monkeypatch.setattr(claims, "LOCK_TIMEOUT", timedelta(seconds=0.2))
 
@@ -141,6 +146,20 @@ class TestSender:
 
         # A busy machine takes longer, and then there are more of them.
         assert 1 <= len(renewals) <= (time.monotonic() - started) / 0.8
+
+    def test_claims_what_falls_due_without_a_wake_up(self, token, sink, claiming_often, sending_in_background):
+        DeliveryFactory.create(token=token)
+
+        until(lambda: sink.received, what="an event that no worker was told of")
+
+    def test_compares_the_clocks_before_it_claims(self, token, send_due, monkeypatch):
+        compared = []
+        monkeypatch.setattr(clock, "compare_if_due", lambda: compared.append(WebhookQueueItem.objects.count()))
+        DeliveryFactory.create(token=token)
+
+        send_due()
+
+        assert compared[0] == 1
 
     def test_claims_no_more_than_the_process_may_have_in_flight(self, token, sink, sending_in_background, monkeypatch):
         monkeypatch.setattr(sender, "_IN_FLIGHT", 2)
