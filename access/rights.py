@@ -47,15 +47,15 @@ def only_one(user: User | AnonymousUser) -> Account | None:
     return found[0] if len(found) == 1 else None
 
 
-def live_or_sandbox(owner: Account) -> Environment:
+def live_or_sandbox(account: Account) -> Environment:
     """The environment in which an account or a seller opens.
 
     An account in the sandbox until it has a live delivery, a seller while it has orders in the sandbox only.
     """
-    if isinstance(owner, Integrator):
-        is_live = Delivery.objects.within(owner, Environment.LIVE).exists()
+    if isinstance(account, Integrator):
+        is_live = Delivery.objects.within(account, Environment.LIVE).exists()
     else:
-        used = {each: Order.objects.of(owner, each).exists() for each in Environment}
+        used = {each: Order.objects.of(account, each).exists() for each in Environment}
         is_live = used[Environment.LIVE] or not used[Environment.SANDBOX]
     return Environment.LIVE if is_live else Environment.SANDBOX
 

@@ -12,7 +12,8 @@ from typing import Any, ClassVar, TypeVar
 from urllib.parse import quote
 
 from django.conf import settings
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest
+from django.http.response import HttpResponseBase
 from django.utils.http import http_date
 from rest_framework.fields import ListField
 from rest_framework.negotiation import BaseContentNegotiation
@@ -312,16 +313,16 @@ class ApiView(APIView):
     _warnings: Sequence[PayloadWarning | UnknownParameter] = ()
     _is_strict = False
 
-    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         """Answer a call, and leave no view and no answer that refer to each other.
 
         Their memory, and that of all they refer to, would be kept until the next garbage collection, which stops all
         threads of the process for milliseconds.
         """
-        response: HttpResponse = super().dispatch(request, *args, **kwargs)
+        response = super().dispatch(request, *args, **kwargs)
         if isinstance(response, Response):
             response.render()
-            response.renderer_context.clear()
+            response.renderer_context.clear()  # type: ignore[attr-defined]  # `finalize_response` has set it
         vars(self).clear()
         return response
 
