@@ -13,6 +13,7 @@ from django.core.serializers.json import DjangoJSONEncoder
 from django.db import transaction
 from django.db.models import Exists, F, Func, OuterRef, Q, QuerySet, Subquery, TextField
 from django.db.models.functions import Cast, Coalesce
+from django.db.models.lookups import Exact
 from django.utils import timezone
 
 from common.accounts import Environment
@@ -675,12 +676,13 @@ def _facts() -> QuerySet[Seller]:
 def _holding(orders: QuerySet[Order], name: str) -> Coalesce:
     """The key of the order that has a code in use, which is a Parameter, in one of its spellings (`spellings`).
 
-    Each is looked for by itself. For a list, whose length it does not know, PostgreSQL would rather read all orders of
-    the seller where sellers have few on average.
+    Each is looked for by itself, unless it is the code. For a list, whose length it does not know, PostgreSQL would
+    rather read all orders of the seller where sellers have few on average.
     """
     code, held = Parameter(name), orders.filter(**{f"{name}_reused": False})
-    spelled = (code, composed_column(code), decomposed_column(code))
-    return Coalesce(*(Subquery(held.filter(**{name: each}).values("pk")[:1]) for each in spelled))
+    forms = (composed_column(code), decomposed_column(code))
+    found = [held.filter(**{name: code}), *(held.filter(~Exact(form, code), **{name: form}) for form in forms)]
+    return Coalesce(*(Subquery(each.values("pk")[:1]) for each in found))
 
 
 def _rules(**conditions: Any) -> QuerySet[CarrierRule]:

@@ -124,6 +124,7 @@ class TestCreate:
 
         used = re.findall(r"using (\w+) on integration_order .*\n.*Index Cond: .*code\)::text = ", plan)
         assert used == 3 * ["one_order_per_code_in_use"] + 3 * ["one_order_per_tracking_code_in_use"], plan
+        assert plan.count("One-Time Filter: (NORMALIZE(") == 4  # before other spellings, which are as this one
 
 
 class TestRefusal:
