@@ -8,13 +8,14 @@ nothing more.
 import logging
 from collections.abc import Callable
 from datetime import datetime, timedelta
-from functools import partial
+from functools import cache, partial
 from typing import Any, TypeVar, cast
 
 from django.db import transaction
 from django.db.models import F, Q, QuerySet
 
 from common.postgresql.batches import each
+from common.postgresql.compiled_queries import CompiledQuery, Parameter
 from common.webhooks import breaker
 from common.webhooks.models import Endpoint, Health, ToldHealth
 from common.webhooks.outbox import outbox_of
@@ -32,7 +33,7 @@ def tell_changes(model: type[R], tell: Callable[[R, Health, dict[str, Any], date
     With what was told about the endpoint, the state, the facts `attempt` (the last failure or None) and `waiting`
     (the number of queue items), and the moment. Each is a transaction of its own.
     """
-    ids = list(_changed(model, at=at).values_list("pk", flat=True))
+    ids = [endpoint.pk for endpoint in _ids_changed(model).all(before=at - PAUSE)]
     what = "tell the state of the webhook endpoint"
     return sum(each(ids, partial(_tell, model, tell, at=at), doing=what, most=MOST_AT_ONCE))
 
@@ -55,8 +56,13 @@ def _endpoints(model: type[ToldHealth]) -> type[Endpoint]:
     return related
 
 
-def _changed(model: type[ToldHealth], *, at: datetime) -> QuerySet[Any]:
-    """The endpoints that `_tell` finds something to do for, as one query."""
+@cache
+def _ids_changed(model: type[ToldHealth]) -> CompiledQuery[Any]:
+    return CompiledQuery(lambda: _changed(model, before=Parameter("before")).only("pk"))
+
+
+def _changed(model: type[ToldHealth], *, before: Any) -> QuerySet[Any]:
+    """The endpoints that `_tell` finds something to do for, of which nothing was told since `before`, as one query."""
     reported, is_failing = "alerts__reported", Q(failures__gte=breaker.OPENS_AFTER)
     on = Q(enabled=True) & ~Q(url="")
     told = Q(alerts__reported__in=[Health.FAILING, Health.OFF])
@@ -68,7 +74,7 @@ def _changed(model: type[ToldHealth], *, at: datetime) -> QuerySet[Any]:
     )
     return (
         _endpoints(model)
-        ._default_manager.filter(changed, Q(alerts__reported_at=None) | Q(alerts__reported_at__lte=at - PAUSE))
+        ._default_manager.filter(changed, Q(alerts__reported_at=None) | Q(alerts__reported_at__lte=before))
         .order_by("pk")
     )
 

@@ -100,9 +100,9 @@ def _tell_of_health(alerts: EndpointAlerts, state: Health, facts: dict[str, Any]
 def tell_trouble(*, at: datetime) -> int:
     """Record one alert for each account and environment with troubled deliveries. Returns how many alerts."""
     accounts: dict[Any, list[Delivery]] = {}
-    watched = _untold_watched(DispatchRules.current()).all(at=at) if _to_watch(at=at).exists() else []
+    watched = _untold_watched(DispatchRules.current()).all(at=at)
     failed = _untold(failed_since(at - _FAILED_LATELY, at=at))
-    for delivery in chain(_untold(first_failures()), watched, failed):
+    for delivery in chain(_UNTOLD_FIRST_FAILURES.all(), watched, failed):
         accounts.setdefault((delivery.integrator_id, delivery.environment), []).append(delivery)
     return sum(each(accounts.values(), partial(_tell_trouble, at=at), doing="tell of the troubled deliveries"))
 
@@ -194,6 +194,9 @@ def _untold(deliveries: QuerySet[Any]) -> QuerySet[Any]:
         delivery=OuterRef("pk"), trouble=OuterRef("trouble"), point=OuterRef("troubled_point")
     )
     return deliveries.filter(~Exists(told)).order_by("created_at")[:_MOST_TROUBLED]
+
+
+_UNTOLD_FIRST_FAILURES: CompiledQuery[Any] = CompiledQuery(lambda: _untold(first_failures()))
 
 
 @transaction.atomic

@@ -280,7 +280,7 @@ def test_endpoints_of_which_another_state_is_to_be_told(endpoint, of_endpoint, o
 
     def tell():
         said = []
-        alerted = health._changed(EndpointAlerts, at=NOON).count()
+        alerted = health._changed(EndpointAlerts, before=NOON - health.PAUSE).count()
         number = health.tell_changes(EndpointAlerts, lambda _row, state, _facts, _at: said.append(state), at=NOON)
         assert len(said) == number
         return {"found": alerted, "told": number}
