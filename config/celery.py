@@ -163,6 +163,13 @@ def _start_monitoring(**_kwargs: Any) -> None:
     worker_process_shutdown.connect(_end_monitoring)
 
 
+@worker_process_init.connect
+def _start_senders(**_kwargs: Any) -> None:
+    """They look for what is due by themselves from then on, although Redis is away."""
+    for name in SENDERS:
+        app.tasks[name]()
+
+
 def _end_monitoring(**_kwargs: Any) -> None:
     metrics.add_last()
     tracing.stop()
@@ -207,10 +214,9 @@ def _every(seconds: float, task: str, **options: Any) -> dict[str, Any]:
 
 # What only wakes a thread of a worker process is sent in one message: a message costs more than it does. Each thread
 # makes one indexed query while there is nothing to do.
+SENDERS = ("delivery.webhooks.send_due", "integration.webhooks.send_due")
 THREADS = (
-    # For those that do not run yet: they go on by themselves.
-    "delivery.webhooks.send_due",
-    "integration.webhooks.send_due",
+    *SENDERS,  # which go on by themselves: for one that has ended
     "delivery.advance_simulations",
     "integration.advance_simulations",
     "delivery.check_drafts",

@@ -9,13 +9,15 @@ from tests.faults.waiting import until
 
 def test_redis_is_killed_and_comes_back_empty(processes, web, callers, shop, endpoint):
     processes.start("beat")
-    processes.start("worker")
+    worker = processes.start("worker")
     with Load(shop, per_second=20) as load, new_session() as session:
         until(lambda: len(endpoint.receipts) > 20, what="20 events received")
         with outages.no_redis():
             answers = [call(session, web, callers.delivery()) for _number in range(20)]
+            worker.end()
+            worker.start()
             untold = set(load.committed) - endpoint.accepted()
-            late = until(lambda: untold <= endpoint.accepted(), what="changes that no worker is told of are sent")
+            late = until(lambda: untold <= endpoint.accepted(), what="a new worker sends what none is told of")
     committed = load.committed | {(answer.json["deliveryId"], 1) for answer in answers}
     await_all(committed, endpoint)
 
