@@ -39,8 +39,8 @@ def run(arguments: Sequence[str]) -> int:
         earlier, current = (stack.enter_context(_side(each)) for each in pair)
         names = sorted(current.calls)  # both kinds of orders after each other
         load.call_by_call((earlier, current), names, rounds=0, seconds=_SECONDS)
-        for each in pair:
-            each.manage("shell", "--no-imports", "-c", _ANALYZE)
+        for side in pair:
+            side.manage("shell", "--no-imports", "-c", _ANALYZE)
         found = _measured(earlier, current, names)
         ratios = _ratios(found)
         # A call that seems to take more is measured again, because another program can be the reason.

@@ -26,7 +26,7 @@ from rest_framework.routers import SimpleRouter
 from rest_framework.serializers import BaseSerializer, ListSerializer
 from rest_framework.views import APIView
 
-from common.api.authentication import REFUSAL, Refusal
+from common.api.authentication import CALL, REFUSAL, Refusal
 from common.api.serializers import BodySerializer
 from common.errors import DomainError
 from common.http_requests import is_empty
@@ -323,6 +323,8 @@ class ApiView(APIView):
         if isinstance(response, Response):
             response.render()
             response.renderer_context.clear()  # type: ignore[attr-defined]  # `finalize_response` has set it
+        if CALL not in request.META:  # otherwise `RefusedCallMiddleware` reads the call
+            self.request.parser_context.clear()
         vars(self).clear()
         return response
 

@@ -111,7 +111,7 @@ def _numbers(text: str) -> list[list[str]]:
     plain, end = _plain(text), 0
     for group in _GROUP.finditer(plain):
         between = plain[end : group.start()]
-        length = len("".join(found[-1])) if found else 0
+        length = len(_digits_of("".join(found[-1]))) if found else 0
         is_separate = length > _LONGEST_AREA_CODE and not _SEPARATORS.isdisjoint(between)
         is_next = group[0].startswith("+") or (length >= _FEWEST_OF_A_PERSON and "(" in between)
         if not found or is_separate or is_next or not (_SIGNS | _SEPARATORS).issuperset(between):

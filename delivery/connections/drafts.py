@@ -18,7 +18,7 @@ from django.db.models import F, QuerySet
 from common import clock
 from common.brazil import phones
 from common.postgresql import batches
-from common.shops.bodies import without_blanks
+from common.shops.bodies import Body, without_blanks
 from common.shops.drafts import Drafts, Result
 from common.shops.models import DraftStatus
 from common.shops.order import ShopOrder
@@ -76,7 +76,7 @@ class _Drafts(Drafts[Connection, Draft]):
         draft.source = now
         draft.payload = {
             "vehicleType": connection.vehicle_type,
-            "pickup": before["pickup"] if before else pickup_of(connection),
+            "pickup": _pickup_now(connection, before.get("pickup", {})),
             "dropoffs": [found],
             "orderPackages": items,
         }
@@ -119,12 +119,20 @@ def pickup_of(connection: Connection, address: Mapping[str, str] = MappingProxyT
     return {"contacts": contacts, "address": place}
 
 
+def _pickup_now(connection: Connection, before: Body) -> Body:
+    """A, with the words of its address that were found `before` if it is still at the same place."""
+    pickup = pickup_of(connection)
+    if payloads.point_of(before) == payloads.point_of(pickup) is not None:
+        pickup["address"] = before["address"]
+    return pickup
+
+
 def _address_of(point: PickupPoint, environment: str) -> dict[str, str]:
     """That of the last delivery from there, as in the form of a request, because a pickup point has none itself."""
     deliveries = Delivery.objects.filter(integrator=point.integrator_id, environment=environment)
     newest = deliveries.order_by("-created_at", "-id").values_list("latitude", "longitude", "address")[:_NEWEST]
     here = (address for *place, address in newest if place == [point.latitude, point.longitude])
-    return next((address for address in here if address.get("street")), {})
+    return next((without_blanks(address) for address in here if address.get("street")), {})
 
 
 # What people do.

@@ -82,7 +82,9 @@ class _Drafts(Drafts[Connection, Draft]):
         try:
             made = _create(draft, payloads.new_order(draft.payload), by=_by(draft.connection), at=at)
         except IntegrationError as error:
-            draft.missing, draft.price = [error.code], _freight_of(draft)
+            price = _freight_of(draft)
+            draft.revision += draft.price not in (None, price)
+            draft.missing, draft.price = [error.code], price
             update_row(draft)
             return result
         self.finish(draft, made, at)

@@ -15,7 +15,7 @@ import pytest
 import time_machine
 from celery import signals
 from celery.beat import Scheduler
-from celery.fixups.django import DjangoWorkerFixup
+from celery.fixups.django import DjangoWorkerFixup  # type: ignore[attr-defined]  # the types lack it
 from celery.utils.dispatch import Signal
 from django.utils import timezone
 from kombu.exceptions import OperationalError
@@ -166,15 +166,15 @@ class TestConnectionToPostgreSQL:
         closed.assert_not_called()
 
     def test_is_closed_before_and_after_a_task_when_it_is_old(self, monkeypatch):
-        closed = Mock()
+        closed, signals_of = Mock(), {name: Signal(name=name) for name in ("task_prerun", "task_postrun")}
         monkeypatch.setattr(celery, "close_old_connections", closed)
         monkeypatch.setattr(clock, "_while_different", None)
         monkeypatch.setattr(celery, "worker_process_shutdown", Mock())
-        for name in ("task_prerun", "task_postrun"):
-            monkeypatch.setattr(celery, name, Signal(name=name))
+        for name, signal in signals_of.items():
+            monkeypatch.setattr(celery, name, signal)
 
         celery._start_monitoring()
-        for signal in (celery.task_prerun, celery.task_postrun):
+        for signal in signals_of.values():
             signal.send(sender=None)
 
         assert closed.call_count == 2

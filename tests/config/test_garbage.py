@@ -56,6 +56,10 @@ class TestACall:
         assert post(QUOTE, f"Bearer {token.clear_text}", {}, {}) == 422
         assert_freed(garbage())
 
+    def test_without_a_valid_credential_leaves_neither(self, garbage):
+        assert post(QUOTE, "Bearer wrong", payload(), payload()) == 401
+        assert_freed(garbage())
+
     def test_that_creates_rows_leaves_none_of_them(self, token, garbage):
         WebhookEndpoint.objects.update(url="http://127.0.0.1:9/hook")
 

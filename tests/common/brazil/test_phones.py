@@ -1,7 +1,7 @@
 """Telephone numbers as people write them."""
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from common.brazil import phones
@@ -151,6 +151,7 @@ class TestDoubtful:
         assert not phones.is_doubtful(text)
 
     @given(st.text("0159 ()+.-", max_size=25))
+    @example("+1000000(0")
     def test_is_what_has_no_address_with_the_digits_of_a_persons_number(self, text):
         assert phones.is_doubtful(text) == (sum(map(str.isdigit, phones.read(text).call)) < 8)
 

@@ -116,7 +116,7 @@ class TestADraft:
         of_sandbox = TokenFactory.create(integrator=connection.integrator, sandbox=True)
         PickupPointFactory.create(integrator=connection.integrator, latitude=NEAR.latitude, longitude=NEAR.longitude)
         known = {"street": "Avenida Paulista", "number": "1578", "zipcode": "01310200"}
-        picked_up(token, known)
+        picked_up(token, {**known, "complement": ""})
         picked_up(TokenFactory.create(), {"street": "Rua de Outra Conta"})
         picked_up(of_sandbox, {"street": "Rua do Teste"})
         picked_up(token, {"street": "Rua de Outro Lugar"}, at=NEAR)
@@ -129,6 +129,17 @@ class TestADraft:
         place = {"latitude": PICKUP.latitude, "longitude": PICKUP.longitude}
         assert draft.payload["pickup"]["address"] == known | place
         assert {name: text for name, text in delivery.address.items() if text} == known
+
+    def test_starts_at_the_new_place_of_its_pickup_point(self):
+        connection = shop()
+        picked_up(TokenFactory.create(integrator=connection.integrator), {"street": "Avenida Paulista"})
+        draft = received(connection)
+        PickupPoint.objects.update(latitude=NEAR.latitude, longitude=NEAR.longitude)
+
+        post(connection, told(draft, NOW()))
+
+        place = {"latitude": NEAR.latitude, "longitude": NEAR.longitude}
+        assert read(draft).payload["pickup"]["address"] == place
 
     def test_keeps_what_people_have_changed_and_the_shop_has_not(self):
         connection = shop()

@@ -5,6 +5,7 @@ from functools import partial
 
 import pytest
 from django.db import connection as database
+from django.db.models import F
 from django.utils import timezone
 
 from common.accounts import Environment
@@ -13,6 +14,7 @@ from integration.actions import orders
 from integration.connections import actions, drafts, payloads
 from integration.connections.models import Draft, Reception
 from integration.errors import DraftChanged, DraftEnded, DraftIncomplete, DuplicateOrder, TooManyConnections
+from integration.freight.models import FreightRate
 from integration.lifecycle import Status
 from integration.models import Company, Order, Simulation
 from integration.tasks import forget
@@ -128,6 +130,18 @@ class TestAPaidOrder:
 
         assert draft.missing == ["account_suspended"]
         assert post(connection, order(7)).json()["result"] == "order"
+
+    def test_that_is_refused_again_at_another_freight_is_a_change_of_what_people_see(self):
+        load_tariff()
+        connection = shop(seller=SellerFactory.create(origin="01310100"))
+        connection.seller.write_suspension(reason="unpaid", by=BY, at=NOW())
+        before = received(connection, number=7)
+        FreightRate.objects.update(base_centavos=F("base_centavos") + 100)
+        again = [post(connection, order(7)).json()["result"] for _time in range(2)]
+
+        now = read(before)
+        assert (again, now.missing) == (["updated"] * 2, ["account_suspended"])
+        assert (now.price, now.revision) == (before.price + 1, before.revision + 1)
 
     def test_of_a_test_is_made_in_the_sandbox_only(self):
         live, sandbox = shop(), shop(environment="sandbox")
