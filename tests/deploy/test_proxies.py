@@ -6,6 +6,7 @@ import subprocess
 import sys
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from select import select
 from threading import Thread
 
 import pytest
@@ -165,7 +166,11 @@ class TestRotaManage:
             [BASE_DIR / "deploy" / "rota-manage", "bootstrap"], stdin=inside, stdout=end, check=True, timeout=30
         )
 
-        lines = os.read(output, 10_000).decode().split()
+        told = b""
+        while told.split()[-1:] != [b"bootstrap"]:  # a terminal passes on in parts what was written
+            assert select([output], [], [], 10)[0]
+            told += os.read(output, 10_000)
+        lines = told.decode().split()
         assert [line for line in lines if line in {"--pty", "--pipe"}] == [given]
         for descriptor in {terminal, inside, output, end}:
             os.close(descriptor)
