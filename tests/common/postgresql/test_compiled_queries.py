@@ -286,7 +286,7 @@ class TestInsertUnlessThere:
     def test_writes_a_row_that_is_not_there(self):
         tariff = TariffFactory.create()
         copy = Tariff.objects.get(pk=tariff.pk)
-        copy.pk, copy.active = tariff.pk + 7, False
+        copy.pk, copy.active, copy._state.adding = tariff.pk + 7, False, True
 
         assert insert_unless_there(copy)
         assert stored(Tariff.objects.get(pk=copy.pk)) == stored(copy)
