@@ -55,8 +55,8 @@ def live_or_sandbox(account: Account) -> Environment:
     if isinstance(account, Integrator):
         is_live = Delivery.objects.within(account, Environment.LIVE).exists()
     else:
-        used = {each: Order.objects.of(account, each).exists() for each in Environment}
-        is_live = used[Environment.LIVE] or not used[Environment.SANDBOX]
+        live, sandbox = (Order.objects.of(account, each) for each in (Environment.LIVE, Environment.SANDBOX))
+        is_live = live.exists() or not sandbox.exists()
     return Environment.LIVE if is_live else Environment.SANDBOX
 
 

@@ -165,7 +165,7 @@ def _start_monitoring(**_kwargs: Any) -> None:
 
 @worker_process_init.connect
 def _start_senders(**_kwargs: Any) -> None:
-    """They look for what is due by themselves from then on, although Redis is away."""
+    """Start the senders of webhooks, which look for what is due by themselves, also while Redis is away."""
     for name in SENDERS:
         app.tasks[name]()
 
